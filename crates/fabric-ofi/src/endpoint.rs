@@ -1,6 +1,7 @@
 //! The endpoint of a rank over libfabric. The engine passes its messages. The connections of `fabric-tcp` serve the run
 //! as a whole: collectives that do not match, ranks that die, and the end.
 
+mod composed;
 mod memory;
 mod one_sided;
 mod wait;
@@ -40,6 +41,7 @@ pub struct OfiEndpoint {
     waits_long: bool,
     /// The engine's activity at the program's last idle poll.
     rested_at: u64,
+    polls: composed::Polls,
 }
 
 /// Number of idle polls after which a program that polls checks whether its wait can end.
@@ -75,6 +77,7 @@ impl OfiEndpoint {
             window,
             waits_long: false,
             rested_at: 0,
+            polls: composed::Polls::default(),
         })
     }
 
@@ -98,12 +101,11 @@ impl OfiEndpoint {
 
     fn end_together(&mut self) -> Result<()> {
         self.leave()?;
-        self.wait_for(Sleep::Briefly, &[], &mut |this| !this.engine.is_sending())?;
-        let told = self.engine.say_goodbye();
-        self.known(told)?;
-        self.wait_for(Sleep::Briefly, &[], &mut |this| !this.engine.is_telling())?;
-        self.outer.say_goodbye()?;
-        self.wait_for(Sleep::Briefly, &[], &mut |this| this.outer.is_through())
+        self.wait_for(Sleep::Briefly, &[], &mut |this| !this.is_sending())?;
+        self.begin_goodbye()?;
+        self.wait_for(Sleep::Briefly, &[], &mut |this| !this.is_telling())?;
+        self.say_goodbye()?;
+        self.wait_for(Sleep::Briefly, &[], &mut |this| this.is_through())
     }
 }
 

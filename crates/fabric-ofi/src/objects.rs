@@ -331,14 +331,20 @@ impl Objects {
 
     /// Returns the descriptor to sleep on, or `None` if there is none or an operation has already completed.
     pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        let descriptor = self.descriptor?;
+        let descriptor = self.queue_descriptor()?;
         let mut queue = self.cq.cast::<Fid>();
-        // SAFETY: fabric and queue are open, and the descriptor belongs to the queue, which outlives the result.
-        unsafe {
+        // SAFETY: fabric and queue are open.
+        let is_quiet = unsafe {
             let trywait = (*(*self.fabric).ops).trywait;
-            let is_quiet = trywait(self.fabric, &mut queue, 1) == 0;
-            is_quiet.then(|| BorrowedFd::borrow_raw(descriptor))
-        }
+            trywait(self.fabric, &mut queue, 1) == 0
+        };
+        is_quiet.then_some(descriptor)
+    }
+
+    /// Returns the same, also if an operation has already completed.
+    pub(crate) fn queue_descriptor(&self) -> Option<BorrowedFd<'_>> {
+        // SAFETY: the descriptor belongs to the queue, which outlives the result.
+        self.descriptor.map(|descriptor| unsafe { BorrowedFd::borrow_raw(descriptor) })
     }
 }
 

@@ -73,6 +73,8 @@ pub(crate) enum SendStage {
 pub(crate) enum ReceiveStage {
     /// It waits until the provider has room for it.
     Queued,
+    /// The engine matches messages against it, and the provider does not get it.
+    Retained,
     /// The provider has it and matches messages against it.
     Posted,
     /// The RTS of its message has arrived. The data are under way.

@@ -14,17 +14,17 @@ use super::OfiEndpoint;
 /// between two hosts of one room.
 const SPIN: Duration = Duration::from_micros(200);
 /// Polls between two readings of the clock, and between two polls of the connections.
-const POLLS: u32 = 16;
+pub(super) const POLLS: u32 = 16;
 /// Without a descriptor, the number of times that a rank yields before it sleeps.
 const YIELDS: u32 = 64;
 /// The first sleep without a descriptor. Each further one lasts twice as long, up to the longest.
 const SHORTEST_TIMED_SLEEP: Duration = Duration::from_micros(20);
-const LONGEST_TIMED_SLEEP: Duration = Duration::from_millis(1);
+pub(super) const LONGEST_TIMED_SLEEP: Duration = Duration::from_millis(1);
 /// A rank that sleeps checks at least this often whether the run was aborted.
-const LONGEST_SLEEP: Duration = Duration::from_millis(100);
+pub(super) const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 /// At the end of a run, neither descriptor need become readable for the awaited event.
 const BRIEF_SLEEP: Duration = Duration::from_millis(2);
-const FIRST_SLEEP: Duration = Duration::from_millis(5);
+pub(super) const FIRST_SLEEP: Duration = Duration::from_millis(5);
 
 /// How long a sleep may last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +156,7 @@ impl OfiEndpoint {
             if pause == Pause::Poll {
                 continue;
             }
-            self.check_run(requests)?;
+            self.check_wait(requests)?;
             if pause == Pause::Sleep {
                 let timed_sleep = pace.timed_sleep();
                 let limit = pace.sleep(sleep);
@@ -177,7 +177,7 @@ impl OfiEndpoint {
     }
 
     /// Fails if the run was aborted, or if there are `requests` and none of them can ever end.
-    fn check_run(&mut self, requests: &[Request]) -> Result<()> {
+    fn check_wait(&mut self, requests: &[Request]) -> Result<()> {
         let polled = self.outer.poll_with(None);
         self.known(polled)?;
         let why = self.engine.why_none_can_end(requests);
@@ -213,8 +213,7 @@ impl OfiEndpoint {
         } else if let Some(descriptor) = objects.descriptor() {
             wait_readable(&[descriptor, self.waker.as_fd()], limit);
         }
-        let checked = self.outer.check_run();
-        self.known(checked)
+        self.check_run()
     }
 }
 

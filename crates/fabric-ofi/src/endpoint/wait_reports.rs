@@ -1,7 +1,7 @@
 //! Reports of long waits to the launcher of this host.
 
 use contract::{Awaited, Endpoint, Request, Selector, WaitPlace};
-use fabric_shm::{PollState, ShmEndpoint};
+use fabric_shm::ShmEndpoint;
 
 use super::OfiEndpoint;
 
@@ -50,15 +50,7 @@ impl OfiEndpoint {
     }
 
     pub(super) fn report(&mut self, place: WaitPlace) {
-        let own = self.engine.poll_state();
-        // Another rank may still be about to join over these connections.
-        let outer = self.outer.poll_state();
-        let found = PollState {
-            state: own.state ^ outer.state.rotate_left(32),
-            sent: own.sent + outer.sent,
-            received: own.received + outer.received,
-            ..own
-        };
+        let found = self.poll_state();
         let unexpected = match self.is_noting_waits() {
             true => self.engine.unexpected(),
             false => Vec::new(),

@@ -19,6 +19,9 @@ impl Engine {
             self.posts.pop_front();
             self.activity += 1;
         }
+        if !self.queued.is_empty() {
+            self.withdraw_any()?;
+        }
         while let Some(&receive) = self.queued.front() {
             if !self.hand_receive(receive)? {
                 break;
@@ -34,8 +37,9 @@ impl Engine {
             self.activity += 1;
         }
         self.polls += 1;
-        // The provider does not have the receives that wait, but it may have their messages.
-        if self.queued.iter().any(|one| matches!(one, QueuedReceive::Message(_))) {
+        // The provider does not have these receives, but it may have their messages.
+        let waits = self.queued.iter().any(|one| matches!(one, QueuedReceive::Message(_)));
+        if waits || !self.retained.is_empty() || self.any.is_posted {
             self.drain()?;
         }
         Ok(())
@@ -44,7 +48,7 @@ impl Engine {
     pub(super) fn take_completed(&mut self) -> Result<()> {
         let mut completed = std::mem::take(&mut self.completed);
         let read = self.objects().and_then(|objects| objects.completed(&mut completed));
-        // `drain` cancels its receive again and again in a wait in which nothing moves.
+        // `drain` may cancel its receive again and again in a wait in which nothing moves.
         let moved = completed.iter().filter(|one| one.end != End::Cancelled);
         self.activity += moved.count() as u64;
         let taken = completed.drain(..).try_for_each(|one| self.complete(one));
@@ -76,7 +80,7 @@ impl Engine {
                 self.receive_words(slot)?;
                 self.take_word(one.data)?;
             }
-            Slot::Any => self.any.2 = Some(one),
+            Slot::Any => self.any.completed = Some(one),
             Slot::Send(_) => self.sent(slot),
             Slot::Access(_) => self.accessed(slot),
             Slot::Receive(receive) => match (receive.stage, one.end) {

@@ -11,6 +11,7 @@ mod access;
 mod complete;
 mod ending;
 mod probe;
+mod retained;
 mod start;
 mod wait_reports;
 
@@ -61,6 +62,15 @@ struct Peer {
     atomics: access::UnderWay,
 }
 
+/// The receive that accepts every message.
+struct AnyReceive {
+    slot: u32,
+    memory: Vec<u8>,
+    /// Whether the provider has it, or its completion has not been handled yet.
+    is_posted: bool,
+    completed: Option<Completed>,
+}
+
 pub(crate) struct Engine {
     /// `None` after a call has failed permanently. Nothing accesses the memory of requests from then on.
     objects: Option<Objects>,
@@ -79,8 +89,9 @@ pub(crate) struct Engine {
     bounces: Vec<Vec<u8>>,
     /// Messages of this rank to itself that have not arrived yet.
     own_under_way: usize,
-    /// The receive that accepts every message: its slot, its memory, and its completion.
-    any: (u32, Vec<u8>, Option<Completed>),
+    any: AnyReceive,
+    /// Receives that the provider does not get, from the oldest. See `retained`.
+    retained: Vec<u32>,
     polls: u64,
     activity: u64,
     /// Numbers of the messages and words that the provider has accepted, and of those that it has delivered.
@@ -101,7 +112,12 @@ impl Engine {
             most => most,
         };
         let mut slots = Slots::default();
-        let any = slots.add(Slot::Any);
+        let any = AnyReceive {
+            slot: slots.add(Slot::Any),
+            memory: vec![0; EAGER_MAX],
+            is_posted: false,
+            completed: None,
+        };
         let mut engine = Engine {
             posted_max: limit.saturating_sub(RECEIVES_KEPT).max(1),
             objects: Some(objects),
@@ -115,7 +131,8 @@ impl Engine {
             posted: 0,
             bounces: Vec::new(),
             own_under_way: 0,
-            any: (any, vec![0; EAGER_MAX], None),
+            any,
+            retained: Vec::new(),
             polls: 0,
             activity: 0,
             traffic: [0; 2],

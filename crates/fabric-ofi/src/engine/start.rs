@@ -103,6 +103,25 @@ impl Engine {
 
     /// Starts to receive a message into `room`.
     pub(crate) fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
+        if self.retains(selector.context) {
+            return self.post_retained(selector, room);
+        }
+        self.withdraw_any()?;
+        let (slot, is_delivered) = self.add_receive(selector, room)?;
+        let receive = QueuedReceive::Message(slot);
+        if !is_delivered && (!self.queued.is_empty() || !self.hand_receive(receive)?) {
+            self.queued.push_back(receive);
+        }
+        Ok(Request(slot))
+    }
+
+    /// Creates a receive. Gives it the oldest unexpected message that it accepts, if there is one, and returns whether
+    /// there was.
+    pub(super) fn add_receive(
+        &mut self,
+        selector: Selector,
+        room: Writable,
+    ) -> Result<(u32, bool)> {
         let waiting = self.unexpected.take(&selector);
         // Claimed messages are in a context for which tags have no room, and are already here.
         if waiting.is_none() {
@@ -116,12 +135,11 @@ impl Engine {
             envelope: None,
             stage: ReceiveStage::Queued,
         }));
+        let is_delivered = waiting.is_some();
         if let Some((envelope, body)) = waiting {
             self.deliver(slot, envelope, body)?;
-        } else if !self.queued.is_empty() || !self.hand_receive(QueuedReceive::Message(slot))? {
-            self.queued.push_back(QueuedReceive::Message(slot));
         }
-        Ok(Request(slot))
+        Ok((slot, is_delivered))
     }
 
     /// Gives a receive to the provider. Returns false if the provider has no room for it.

@@ -11,9 +11,11 @@ mod conformance;
 mod deaths;
 #[path = "../../../fabric-shm/tests/ranks/harness.rs"]
 mod harness;
+mod in_one_launch;
 mod job;
 mod messages;
 mod providers;
+mod retained;
 #[path = "../../../fabric-tcp/tests/tcp/started.rs"]
 mod started;
 mod windows;
@@ -32,6 +34,7 @@ fn main() {
             continue;
         }
         tests.extend(messages::tests(provider));
+        tests.extend(retained::tests(provider));
         tests.extend(windows::tests(provider));
         tests.extend(deaths::tests(provider));
         tests.extend(conformance::tests(provider));
