@@ -128,19 +128,23 @@ is_named = False
 
 
 def carrier(name):
-    """Checks the name of a fabric in an option of the command line, and returns it."""
-    if name not in FABRICS and not name.startswith(("sim:", "ofi:")):
-        raise argparse.ArgumentTypeError(f"{name} is none of local, tcp, cluster, ofi, ofi:PROVIDER and sim:MACHINE")
+    """A fabric that suites run on, as an option of the command line."""
+    if name not in FABRICS and not name.startswith(("sim:", "ofi:", "cluster:ofi")):
+        raise argparse.ArgumentTypeError(
+            f"{name} is none of local, tcp, cluster, cluster:ofi:PROVIDER, ofi, ofi:PROVIDER and sim:MACHINE"
+        )
     return name
 
 
 def launching(ranks):
-    """Returns the command of our launcher for this number of ranks."""
-    return on_two_hosts(ranks) if fabric == "cluster" else (LAUNCHER, "launch", "--fabric", fabric)
+    """How our launcher is called for so many ranks."""
+    hosts = on_two_hosts(ranks) if fabric.split(":")[0] == "cluster" else (LAUNCHER, "launch")
+    return (*hosts, "--fabric", fabric)
 
 
 def on_two_hosts(ranks):
-    """The same for this host under two names. Ranks with one name share memory, and use TCP to the others."""
+    """The same for this host under two names: the ranks of each name share memory, and reach the others over TCP, or what the
+    fabric names."""
     here = (ranks + 1) // 2
     return (LAUNCHER, "launch", "--host", f"localhost:{here},127.0.0.1:{max(ranks - here, 1)}")
 

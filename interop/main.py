@@ -45,7 +45,7 @@ def arguments():
     parser.add_argument("suites", nargs="*", metavar="SUITE", help="random, mpi4py, mpich-abi, wheel, cuts, faults, osu, imb, mpich, races, fortran, libraries, programs; all if none is named")
     parser.add_argument("--ranks", metavar="N,N,...", help="the numbers of ranks, instead of each suite's own")
     parser.add_argument("--fabric", type=common.carrier, metavar="FABRIC",
-                        help="what carries the messages: local (shared memory, the default), tcp, cluster (two hosts by name), ofi, ofi:PROVIDER or sim:MACHINE; random always runs on the first four and a simulated machine, and programs without it on local, tcp and the twin of this machine")
+                        help="what carries the messages: local (shared memory, the default), tcp, cluster (two hosts by name), cluster:ofi:PROVIDER (the same), ofi, ofi:PROVIDER or sim:MACHINE; random always runs on all of these, and programs without it on local, tcp and the twin of this machine")
     parser.add_argument("--only", metavar="PATTERN", help="only what has a name like this, as they are printed (* stands for anything)")
     given = parser.parse_args()
     known = [*OWN, *FROM_SOURCE]

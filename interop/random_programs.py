@@ -53,6 +53,8 @@ def machines():
         print(f"skipped: random programs over libfabric, because: {tried.stdout.strip()}")
     else:
         yield Machine("ours over libfabric", lambda ranks: ofi)
+        yield Machine("ours on two hosts over libfabric",
+                      lambda ranks: [*on_two_hosts(ranks), "--fabric", "cluster:ofi:tcp"])
     simulated = [LAUNCHER, "launch", "--fabric", "sim:cluster", "--compute", "none"]
     yield Machine("ours on a simulated machine", lambda ranks: simulated, seeds_max=SIMULATED_SEEDS)
     venv = ROOT / ".venv"

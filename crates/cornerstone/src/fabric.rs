@@ -16,6 +16,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use benchmark::Launch;
+use fabric_cluster::OuterFabric;
 
 use crate::arguments::{FabricChoice, SimulationArguments};
 use crate::descriptors;
@@ -43,7 +44,7 @@ impl FabricChoice {
             FabricChoice::Local => {
                 (fabric_shm::MAXIMUM_RANKS, "the local fabric starts a process for each")
             }
-            FabricChoice::Tcp | FabricChoice::Cluster | FabricChoice::Ofi(_) => {
+            FabricChoice::Tcp | FabricChoice::Cluster(_) | FabricChoice::Ofi(_) => {
                 (tcp::RANKS_MAX, "over TCP each is connected with each")
             }
             FabricChoice::Simulated(name) => match simulated::ranks_max(name, simulation) {
@@ -88,7 +89,9 @@ impl FabricChoice {
     ) -> Result<(), Failure> {
         match self {
             FabricChoice::Simulated(name) => simulated::check(name, launches, simulation),
-            FabricChoice::Ofi(provider) => ofi::check(hosts, provider.as_deref()),
+            FabricChoice::Ofi(provider) | FabricChoice::Cluster(OuterFabric::Ofi { provider }) => {
+                ofi::check(hosts, provider.as_deref())
+            }
             _ => Ok(()),
         }
     }
@@ -115,7 +118,7 @@ impl FabricChoice {
         match self {
             FabricChoice::Local => local::run(launch, on_report),
             FabricChoice::Tcp => tcp::run(launch, options.hosts, None, on_report),
-            FabricChoice::Cluster => cluster::run(launch, options.hosts, on_report),
+            FabricChoice::Cluster(outer) => cluster::run(launch, options.hosts, outer, on_report),
             FabricChoice::Ofi(provider) => {
                 let provider = Some(provider.clone().unwrap_or_default());
                 tcp::run(launch, options.hosts, provider, on_report)

@@ -25,6 +25,8 @@ impl ClusterEndpoint {
         self.wait_for(pace, &mut |this| {
             !this.inner().is_sending() && !this.rest().outer.is_sending()
         })?;
+        self.rest_mut().outer.begin_goodbye()?;
+        self.wait_for(pace, &mut |this| !this.rest().outer.is_telling())?;
         self.rest_mut().outer.say_goodbye()?;
         self.wait_for(pace, &mut |this| this.rest().outer.is_through())
     }

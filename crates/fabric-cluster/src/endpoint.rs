@@ -215,7 +215,8 @@ unsafe impl Endpoint for ClusterEndpoint {
     }
 
     fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
-        // The connections between hosts wake the rank too.
+        // What arrives from other hosts wakes the rank, too.
+        self.limit_sleep();
         let rested = self.inner_mut().sleep_a_while(longest);
         rested.map_err(|error| self.outer_error(error))
     }
@@ -271,6 +272,9 @@ unsafe impl Endpoint for ClusterEndpoint {
                 this.fail_inside(error);
             }
             idle(&mut this);
+            if !this.rest().outer.every_rank_has_a_processor() {
+                this.limit_sleep();
+            }
         })?;
         Some(outcome.map_err(|error| self.outer_error(error)))
     }

@@ -6,6 +6,7 @@ use contract::{
 };
 
 use crate::ClusterEndpoint;
+use crate::outer::Outer;
 use crate::requests::{Side, Twin};
 
 /// The fabrics that may have a message which a selector accepts.
@@ -123,7 +124,7 @@ impl ClusterEndpoint {
         self.rest_mut().outer_first = outer_first;
         let (own, rest) = self.both_mut();
         if outer_first {
-            let outer = rest.outer.post_receive(selector, room)?;
+            let outer = rest.outer.post_twin(selector, room)?;
             if rest.outer.is_matched(outer) {
                 return Ok(Side::Outer(outer));
             }
@@ -136,7 +137,7 @@ impl ClusterEndpoint {
             if own.is_matched(inner) {
                 return Ok(Side::Inner(inner));
             }
-            let outer = rest.outer.post_receive(selector, again)?;
+            let outer = rest.outer.post_twin(selector, again)?;
             Ok(rest.twins.add(inner, outer))
         }
     }
@@ -205,7 +206,7 @@ impl ClusterEndpoint {
         &mut self,
         selector: Selector,
         mut inner: impl FnMut(&mut fabric_shm::ShmEndpoint, Selector) -> Result<Option<Envelope>>,
-        mut outer: impl FnMut(&mut fabric_tcp::TcpEndpoint, Selector) -> Result<Option<Envelope>>,
+        mut outer: impl FnMut(&mut Outer, Selector) -> Result<Option<Envelope>>,
     ) -> Result<Option<Envelope>> {
         let (asks_inner, asks_outer) = match self.where_from(selector) {
             Where::Inner(_) => (true, false),
@@ -258,8 +259,10 @@ impl ClusterEndpoint {
 
     /// Notes what a request of the outer fabric waits for, if the launcher of this host asks.
     fn note_outer(&self, request: Request) {
-        if self.inner().is_noting_waits() && !self.rest().outer.is_done(request) {
-            self.inner().note_awaited_outside(self.rest().outer.awaited_by(request));
+        if self.inner().is_noting_waits()
+            && let Some(awaited) = self.rest().outer.awaited_by(request)
+        {
+            self.inner().note_awaited_outside(awaited);
         }
     }
 

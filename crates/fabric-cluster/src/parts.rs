@@ -6,9 +6,10 @@ use std::ptr::NonNull;
 
 use contract::{Error, Writable};
 use fabric_shm::ShmEndpoint;
-use fabric_tcp::{Reporter, TcpEndpoint};
+use fabric_tcp::Reporter;
 
 use crate::contexts::Contexts;
+use crate::outer::Outer;
 use crate::places::Places;
 use crate::requests::Twins;
 
@@ -23,7 +24,7 @@ pub struct ClusterEndpoint {
 
 /// Everything but the part of this host.
 pub(crate) struct Outside {
-    pub(crate) outer: TcpEndpoint,
+    pub(crate) outer: Outer,
     pub(crate) places: Places,
     /// Number of this host among the hosts, with which the places of its memory begin.
     pub(crate) host: u16,

@@ -3,8 +3,6 @@
 //! The inner fabric's wait is the wait of both: it spins, yields and sleeps as that fabric does, and polls the outer
 //! fabric in between. A sleeping rank sleeps on a bell, which ranks of its host ring, and on all its connections.
 
-use std::time::Duration;
-
 use contract::{Endpoint, Error, Request, Result};
 
 use crate::ClusterEndpoint;
@@ -27,9 +25,6 @@ const EVERY_OF_INNER: u32 = 64;
 /// Number of polls at the beginning of a wait that leave the outer fabric out if ranks share processors: before this
 /// rank has yielded, little can have changed since it last polled.
 const POLLS_OF_INNER_FIRST: u32 = 2;
-/// Longest sleep, and that of a rank with outgoing data, which nothing wakes when they can be written.
-const LONGEST_SLEEP: Duration = Duration::from_millis(100);
-const SLEEP_BEFORE_WRITE: Duration = Duration::from_millis(1);
 
 impl ClusterEndpoint {
     /// Receives what has arrived on either side.
@@ -77,7 +72,7 @@ impl ClusterEndpoint {
         let (inner, rest) = self.both_mut();
         rest.polls = rest.polls.wrapping_add(1);
         if inner.is_reporting() {
-            rest.outer.poll_with(None)?;
+            rest.outer.poll_for_report()?;
             self.settle();
             self.note_outer_state();
             return Ok(());
@@ -90,12 +85,15 @@ impl ClusterEndpoint {
         if rest.outer.is_liveness_check_due(rest.polls) {
             rest.outer.check_run()?;
         }
-        if !rest.outer.every_rank_has_a_processor() {
-            let writes = rest.outer.has_outgoing();
-            inner.sleep_at_most(if writes { SLEEP_BEFORE_WRITE } else { LONGEST_SLEEP });
-        }
         self.settle();
         Ok(())
+    }
+
+    /// Limits the next sleep to the time for which the outer fabric needs no poll. Must be called after all that a poll
+    /// has led to.
+    pub(crate) fn limit_sleep(&mut self) {
+        let (inner, rest) = self.both_mut();
+        inner.sleep_at_most(rest.outer.sleep_limit());
     }
 
     /// Adds the state of the outer fabric to the report in progress.
@@ -119,13 +117,18 @@ impl ClusterEndpoint {
         let waited = self.inner_mut().wait_until(&mut |inner| {
             let mut this = ClusterEndpoint::seen_as(inner, rest);
             polls = polls.saturating_add(1);
-            match this.step(pace, polls) {
+            let has_ended = match this.step(pace, polls) {
                 Ok(()) => done(&mut this),
                 Err(error) => {
                     failed = Some(error);
                     true
                 }
+            };
+            // Other ranks do not sleep in their waits.
+            if !has_ended && !this.rest().outer.every_rank_has_a_processor() {
+                this.limit_sleep();
             }
+            has_ended
         });
         match failed {
             Some(error) => Err(self.fail_inside(error)),

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use contract::{Error, Result};
 
-use crate::TcpEndpoint;
 use crate::control::{Control, Inbox, Message, Received, send};
 use crate::engine::{Engine, Stream};
 use crate::handshake::{Acceptor, Caller, Purpose, connect};
@@ -140,27 +139,6 @@ fn listen(stream: &TcpStream, addresses: &str, secret: &Secret) -> std::io::Resu
 
 fn join_words(addresses: &[SocketAddr]) -> String {
     addresses.iter().map(SocketAddr::to_string).collect::<Vec<_>>().join(" ")
-}
-
-/// As [`join`], for another fabric, which sends `word` to the others. Returns the endpoint, the job and the words of
-/// all ranks, which must have the same length.
-///
-/// # Errors
-/// As for [`join`].
-pub fn join_and_tell(
-    starter: SocketAddr,
-    rank: usize,
-    secret: &Secret,
-    word: &[u8],
-) -> Result<(TcpEndpoint, Vec<u8>, Vec<u8>)> {
-    let (mut process, job) = join(starter, rank, secret)?;
-    match process.exchange(word) {
-        Ok(words) => Ok((process.into_endpoint(), job, words)),
-        Err(error) => {
-            process.finish(Err(error.clone()));
-            Err(error)
-        }
-    }
 }
 
 /// Binds this process to the processor in the last argument of its command line: the n-th of those that it may use, `-`

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use fabric_cluster::OuterFabric;
 use fabric_mpi::Flavour;
 
 use crate::fabric_name::{CLUSTER, LOCAL, MPI, OFI, SIMULATED, TCP};
@@ -13,8 +14,8 @@ pub(crate) enum FabricChoice {
     Local,
     /// Ranks as processes over TCP.
     Tcp,
-    /// Ranks as processes on several hosts.
-    Cluster,
+    /// Ranks as processes on several hosts: over shared memory inside each, over this fabric between them.
+    Cluster(OuterFabric),
     /// Ranks as processes over libfabric: over this provider, or over the first one.
     Ofi(Option<String>),
     /// A simulated machine, by its name or the path of its file.
@@ -38,7 +39,7 @@ impl FabricChoice {
 
     /// Returns whether it uses the hosts of a batch system if the user names none.
     pub(crate) fn asks_for_hosts(&self) -> bool {
-        matches!(self, FabricChoice::Cluster | FabricChoice::Ofi(_))
+        matches!(self, FabricChoice::Cluster(_) | FabricChoice::Ofi(_))
     }
 }
 
@@ -51,8 +52,9 @@ impl FromStr for FabricChoice {
         match (name, argument) {
             (LOCAL, None) => Ok(FabricChoice::Local),
             (TCP, None) => Ok(FabricChoice::Tcp),
-            (CLUSTER, None) => Ok(FabricChoice::Cluster),
-            (LOCAL | TCP | CLUSTER, Some(argument)) => {
+            (CLUSTER, None) => Ok(FabricChoice::Cluster(OuterFabric::Tcp)),
+            (CLUSTER, Some(argument)) => outer_fabric(argument).map(FabricChoice::Cluster),
+            (LOCAL | TCP, Some(argument)) => {
                 Err(format!("the fabric '{name}' takes no argument, but '{argument}' was given"))
             }
             (OFI, Some("")) => {
@@ -79,10 +81,23 @@ impl FromStr for FabricChoice {
                 )),
             },
             _ => Err(format!(
-                "there is no fabric '{name}' in this build; there are: local, tcp, cluster, ofi, ofi:PROVIDER, \
-                 sim:MACHINE, mpi, mpi:NAME"
+                "there is no fabric '{name}' in this build; there are: local, tcp, cluster, cluster:ofi, \
+                 cluster:ofi:PROVIDER, ofi, ofi:PROVIDER, sim:MACHINE, mpi, mpi:NAME"
             )),
         }
+    }
+}
+
+/// Reads what follows `cluster:`.
+fn outer_fabric(argument: &str) -> Result<OuterFabric, String> {
+    let is_ofi = argument.split(':').next() == Some(OFI);
+    match argument.parse::<FabricChoice>() {
+        Ok(FabricChoice::Ofi(provider)) => Ok(OuterFabric::Ofi { provider }),
+        Err(why) if is_ofi => Err(why),
+        _ => Err(format!(
+            "between hosts the fabric '{CLUSTER}' uses TCP, or libfabric as '{CLUSTER}:{OFI}' and \
+             '{CLUSTER}:{OFI}:PROVIDER', but not '{argument}'"
+        )),
     }
 }
 
@@ -91,7 +106,10 @@ impl std::fmt::Display for FabricChoice {
         match self {
             FabricChoice::Local => f.write_str(LOCAL),
             FabricChoice::Tcp => f.write_str(TCP),
-            FabricChoice::Cluster => f.write_str(CLUSTER),
+            FabricChoice::Cluster(OuterFabric::Tcp) => f.write_str(CLUSTER),
+            FabricChoice::Cluster(OuterFabric::Ofi { provider }) => {
+                write!(f, "{CLUSTER}:{}", FabricChoice::Ofi(provider.clone()))
+            }
             FabricChoice::Ofi(None) => f.write_str(OFI),
             FabricChoice::Ofi(Some(provider)) => write!(f, "{OFI}:{provider}"),
             FabricChoice::Simulated(machine) => write!(f, "{SIMULATED}:{machine}"),
@@ -114,13 +132,22 @@ mod tests {
         assert_eq!("local".parse(), Ok(FabricChoice::Local));
         assert_eq!("mpi".parse(), Ok(FabricChoice::Mpi));
         assert_eq!("tcp".parse(), Ok(FabricChoice::Tcp));
-        assert_eq!("cluster".parse(), Ok(FabricChoice::Cluster));
+        assert_eq!("cluster".parse(), Ok(FabricChoice::Cluster(OuterFabric::Tcp)));
+        for provider in [None, Some("verbs".into()), Some("tcp;ofi_rxm".into())] {
+            let cluster = FabricChoice::Cluster(OuterFabric::Ofi { provider });
+            assert_eq!(cluster.to_string().parse(), Ok(cluster));
+        }
         let layered = FabricChoice::Ofi(Some("tcp;ofi_rxm".into()));
         assert_eq!(
             ("ofi".parse(), layered.to_string().parse()),
             (Ok(FabricChoice::Ofi(None)), Ok(layered))
         );
         assert!(refusal("ofi:").contains("names no provider"));
+        assert!(refusal("cluster:ofi:").contains("names no provider"));
+        for other in ["cluster:", "cluster:tcp", "cluster:mpi", "cluster:ofix"] {
+            let words = ["uses TCP", "'cluster:ofi:PROVIDER'", other.split_once(':').unwrap().1];
+            assert!(words.iter().all(|one| refusal(other).contains(one)), "{}", refusal(other));
+        }
         assert!(refusal("tcp:7000").contains("'tcp' takes no argument"));
         let launched = FabricChoice::MpiLaunched(Flavour::Mpich);
         assert_eq!("mpi:mpich".parse(), Ok(launched.clone()));

@@ -7,6 +7,8 @@ use std::str::FromStr;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
+use fabric_cluster::OuterFabric;
+
 use super::fabric::FabricChoice;
 use super::hosts::HostsArguments;
 use super::observation::ObservationArguments;
@@ -24,6 +26,7 @@ Examples:
   cornerstone launch --fabric sim:fat-tree -n 64 ./program  the time that it would take on a simulated machine
   cornerstone launch -n 4 --report ./program             where its time goes: text and program-report.html
   cornerstone launch --hosts hosts.txt -n 16 ./program   on several hosts
+  cornerstone launch --hosts hosts.txt --fabric cluster:ofi -n 16 ./program  the same, libfabric between them
 
 The program must use libmpi_abi.so.1 of this build, which the loader finds by LD_LIBRARY_PATH or the
 program's own run path. Options of the program follow its name.
@@ -70,8 +73,8 @@ pub(crate) enum LaunchFabric {
     Local,
     /// TCP on the loopback interface.
     Tcp,
-    /// Shared memory inside hosts, TCP between them.
-    Cluster,
+    /// Shared memory inside hosts, this fabric between them.
+    Cluster(OuterFabric),
     /// libfabric: over this provider, or over the first one.
     Ofi(Option<String>),
     /// A simulated machine, by its name or the path of its file.
@@ -86,10 +89,11 @@ impl FromStr for LaunchFabric {
         match (text, name) {
             ("local", _) => Ok(LaunchFabric::Local),
             ("tcp", _) => Ok(LaunchFabric::Tcp),
-            ("cluster", _) => Ok(LaunchFabric::Cluster),
-            (_, "local" | "tcp" | "cluster") => {
-                Err(format!("the fabric '{name}' takes no argument"))
-            }
+            (_, "local" | "tcp") => Err(format!("the fabric '{name}' takes no argument")),
+            (_, "cluster") => match text.parse::<FabricChoice>()? {
+                FabricChoice::Cluster(outer) => Ok(LaunchFabric::Cluster(outer)),
+                other => Err(format!("'{other}' is not on several hosts")),
+            },
             (_, "ofi") => match text.parse::<FabricChoice>()? {
                 FabricChoice::Ofi(provider) => Ok(LaunchFabric::Ofi(provider)),
                 other => Err(format!("'{other}' is not over libfabric")),
@@ -104,8 +108,8 @@ impl FromStr for LaunchFabric {
                     .into())
             }
             _ => Err(format!(
-                "there is no fabric '{name}' for programs; there are: local, tcp, cluster, ofi, ofi:PROVIDER, \
-                 sim:MACHINE"
+                "there is no fabric '{name}' for programs; there are: local, tcp, cluster, cluster:ofi, \
+                 cluster:ofi:PROVIDER, ofi, ofi:PROVIDER, sim:MACHINE"
             )),
         }
     }
@@ -116,7 +120,7 @@ impl std::fmt::Display for LaunchFabric {
         match self {
             LaunchFabric::Local => f.write_str("local"),
             LaunchFabric::Tcp => f.write_str("tcp"),
-            LaunchFabric::Cluster => f.write_str("cluster"),
+            LaunchFabric::Cluster(outer) => FabricChoice::Cluster(outer.clone()).fmt(f),
             LaunchFabric::Ofi(provider) => FabricChoice::Ofi(provider.clone()).fmt(f),
             LaunchFabric::Simulated(machine) => write!(f, "sim:{machine}"),
         }
@@ -131,9 +135,10 @@ pub(crate) struct LaunchArguments {
     pub(crate) ranks: usize,
 
     /// The fabric that carries messages: local (shared memory), tcp (the loopback interface of this host), cluster
-    /// (shared memory inside hosts, TCP between them), ofi or ofi:PROVIDER (libfabric) or sim:MACHINE (a simulated
-    /// machine, in virtual time) [default: cluster if hosts are named, or if this host has not enough slots in a job of
-    /// SLURM, PBS or LSF on several hosts; else local]
+    /// (shared memory inside hosts, TCP between them), cluster:ofi or cluster:ofi:PROVIDER (shared memory inside hosts,
+    /// libfabric between them), ofi or ofi:PROVIDER (libfabric) or sim:MACHINE (a simulated machine, in virtual time)
+    /// [default: cluster if hosts are named, or if this host has not enough slots in a job of SLURM, PBS or LSF on
+    /// several hosts; else local]
     #[arg(long, value_name = "FABRIC")]
     fabric: Option<LaunchFabric>,
 
@@ -192,7 +197,10 @@ pub(crate) struct LaunchArguments {
 impl LaunchArguments {
     /// Returns the fabric that carries the messages.
     pub(crate) fn fabric(&self) -> LaunchFabric {
-        let default = if self.names_hosts() { LaunchFabric::Cluster } else { LaunchFabric::Local };
+        let default = match self.names_hosts() {
+            true => LaunchFabric::Cluster(OuterFabric::Tcp),
+            false => LaunchFabric::Local,
+        };
         self.fabric.clone().unwrap_or(default)
     }
 
@@ -207,7 +215,7 @@ impl LaunchArguments {
 
     /// Lets the ranks run on the hosts of the batch job.
     pub(crate) fn use_hosts_of_job(&mut self) {
-        self.fabric = Some(LaunchFabric::Cluster);
+        self.fabric = Some(LaunchFabric::Cluster(OuterFabric::Tcp));
     }
 }
 
@@ -218,14 +226,17 @@ mod tests {
     #[test]
     fn fabrics_that_cannot_run_programs_are_refused_with_what_to_do_instead() {
         let ofi = [None, Some("verbs".to_owned())].map(LaunchFabric::Ofi);
-        let others = [LaunchFabric::Local, LaunchFabric::Tcp, LaunchFabric::Cluster];
-        for fabric in others.into_iter().chain(ofi) {
+        let over_ofi = OuterFabric::Ofi { provider: Some("verbs".into()) };
+        let clusters = [OuterFabric::Tcp, over_ofi].map(LaunchFabric::Cluster);
+        let others = [LaunchFabric::Local, LaunchFabric::Tcp];
+        for fabric in others.into_iter().chain(clusters).chain(ofi) {
             assert_eq!(fabric.to_string().parse(), Ok(fabric));
         }
         let cluster = LaunchFabric::Simulated("cluster".into());
         assert_eq!(cluster.to_string().parse(), Ok(cluster));
         for (text, words) in [
             ("tcp:7000", "'tcp' takes no argument"),
+            ("cluster:tcp", "uses TCP, or libfabric as 'cluster:ofi'"),
             ("sim:paragon-osf9", "there is no machine `paragon-osf9`"),
             ("sim", "needs a machine"),
             ("mpi", "mpiexec"),

@@ -55,7 +55,7 @@ pub(crate) struct PeriodicArguments {
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
 
-    /// The fabric: local, tcp, cluster, sim:MACHINE, mpi or mpi:NAME, as for `cornerstone run` [default: local]
+    /// The fabric: local, tcp, cluster, ofi, sim:MACHINE, mpi or mpi:NAME, as for `cornerstone run` [default: local]
     #[arg(long, value_name = "NAME[:ARG]")]
     fabric: Option<FabricChoice>,
 

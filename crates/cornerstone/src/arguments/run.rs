@@ -137,9 +137,10 @@ pub(crate) struct RunArguments {
     pub(crate) seed: Option<u64>,
 
     /// The fabric that carries messages: local (our own shared memory), tcp (on this host, or on --hosts), cluster
-    /// (shared memory inside hosts, TCP between them), ofi or ofi:PROVIDER (libfabric), sim:MACHINE (simulated: a name
-    /// from `cornerstone machines`, or a machine file), mpi (under mpiexec), or mpi:NAME (starts the launcher of that
-    /// MPI: mpich, intel, openmpi, or cornerstone for our own library) [default: local]
+    /// (shared memory inside hosts, TCP between them), cluster:ofi or cluster:ofi:PROVIDER (shared memory inside hosts,
+    /// libfabric between them), ofi or ofi:PROVIDER (libfabric), sim:MACHINE (simulated: a name from `cornerstone
+    /// machines`, or a machine file), mpi (under mpiexec), or mpi:NAME (starts the launcher of that MPI: mpich, intel,
+    /// openmpi, or cornerstone for our own library) [default: local]
     #[arg(long, value_name = "NAME[:ARG]")]
     pub(crate) fabric: Option<FabricChoice>,
 

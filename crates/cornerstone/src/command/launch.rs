@@ -18,7 +18,7 @@ use fabric_tcp::Secret;
 use crate::activity;
 use crate::arguments::{Bind, HangAction, LaunchArguments, LaunchFabric, Variable, is_page};
 use crate::descriptors;
-use crate::fabric::cluster::{self, HostTask, TaskBinding};
+use crate::fabric::cluster::{self, Carrier, HostTask, TaskBinding};
 use crate::fabric::hosts::Hosts;
 use crate::fabric::{ofi, openmp};
 use crate::failure::{Failure, STATUS_HANG};
@@ -99,17 +99,14 @@ fn run(
     observation: &mut Option<Observation>,
 ) -> Result<ExitCode, Failure> {
     let fabric = arguments.fabric();
-    let provider = match &fabric {
-        LaunchFabric::Ofi(provider) => Some(provider.as_deref()),
-        _ => None,
-    };
-    let wants_hosts = fabric == LaunchFabric::Cluster || provider.is_some();
-    let hosts = Hosts::new(&arguments.hosts, wants_hosts)?;
+    let carrier = carrier(&fabric);
+    let hosts = Hosts::new(&arguments.hosts, carrier.is_some())?;
     refuse_watch(arguments, &fabric, hosts.is_some())?;
-    if let Some(provider) = provider {
+    if let Some(provider) = carrier.as_ref().and_then(Carrier::provider) {
         ofi::check(hosts.as_ref(), provider)?;
     }
-    if fabric == LaunchFabric::Cluster || provider.is_some() && hosts.is_some() {
+    let is_cluster = matches!(fabric, LaunchFabric::Cluster(_));
+    if let Some(carrier) = carrier.filter(|_| is_cluster || hosts.is_some()) {
         if !others.is_empty() {
             return Err(Failure::usage("several programs run on this host alone")
                 .hint("name no hosts, or start one program that knows its part by its rank"));
@@ -117,7 +114,7 @@ fn run(
         let hosts = hosts.unwrap_or_else(|| Hosts::this_one(arguments.ranks));
         let mut task = host_task(arguments)?;
         task.observed = observation.as_ref().map(Observation::wanted);
-        task.provider = provider.map(|name| name.unwrap_or_default().to_owned());
+        task.carrier = carrier;
         let take = &mut |region: &[u8]| observation.iter_mut().for_each(|one| one.take(region));
         let watch = watch(arguments);
         let ended = cluster::launch_program(&hosts, arguments.ranks, &task, watch, take);
@@ -130,13 +127,22 @@ fn run(
     launch(arguments, options, &mut start)
 }
 
-/// Refuses reports of a standstill if no launcher monitors all ranks.
+/// What carries the messages on several hosts, if the fabric permits several.
+fn carrier(fabric: &LaunchFabric) -> Option<Carrier> {
+    match fabric {
+        LaunchFabric::Cluster(outer) => Some(Carrier::from(outer)),
+        LaunchFabric::Ofi(provider) => Some(Carrier::Ofi(provider.clone())),
+        LaunchFabric::Local | LaunchFabric::Tcp | LaunchFabric::Simulated(_) => None,
+    }
+}
+
+/// Refuses reports of a standstill where no launcher sees all ranks.
 fn refuse_watch(
     arguments: &LaunchArguments,
     fabric: &LaunchFabric,
     has_hosts: bool,
 ) -> Result<(), Failure> {
-    let is_on_hosts = *fabric == LaunchFabric::Cluster || has_hosts;
+    let is_on_hosts = matches!(fabric, LaunchFabric::Cluster(_)) || has_hosts;
     if is_on_hosts && arguments.watch.is_some() {
         let why = "--watch is for ranks on this host, which one launcher sees";
         return Err(Failure::usage(why).hint(
@@ -302,14 +308,16 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
         prefix: arguments.prefix,
         observed: None,
         ranks: arguments.ranks,
-        provider: None,
+        carrier: Carrier::default(),
     })
 }
 
 /// Returns the job of the ranks, which contains the fabric. An empty job means shared memory.
 fn job(fabric: &LaunchFabric, ranks: usize) -> Result<Vec<u8>, Failure> {
     match fabric {
-        LaunchFabric::Local | LaunchFabric::Cluster | LaunchFabric::Simulated(_) => Ok(Vec::new()),
+        LaunchFabric::Local | LaunchFabric::Cluster(_) | LaunchFabric::Simulated(_) => {
+            Ok(Vec::new())
+        }
         LaunchFabric::Tcp | LaunchFabric::Ofi(_) if ranks > fabric_tcp::RANKS_MAX => {
             Err(Failure::usage(format!(
                 "a run over TCP or libfabric has up to {} ranks, for each is connected with each, not {ranks}",

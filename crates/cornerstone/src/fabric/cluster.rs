@@ -1,4 +1,5 @@
-//! Benchmarks and programs on several hosts: shared memory inside each, TCP between them.
+//! Benchmarks and programs on several hosts: shared memory inside each, TCP or libfabric between them; or libfabric
+//! alone.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -6,7 +7,7 @@ use std::process::ExitCode;
 
 use benchmark::{Launch, Placement};
 use contract::{Error, Result as RankResult};
-use fabric_cluster::{is_job, job_of};
+use fabric_cluster::{OuterFabric, is_job, job_of};
 use fabric_shm::{Binding, LaunchError, LaunchOptions, OnHang, ShmProcess, Watch};
 use fabric_tcp::{HostPart, HostWatch, StartOptions, Starting, UserSignal};
 use serde::{Deserialize, Serialize};
@@ -47,9 +48,51 @@ pub(crate) struct HostTask {
     /// Number of ranks of the run, on all hosts.
     #[serde(default)]
     pub(crate) ranks: usize,
-    /// Provider of libfabric that carries all messages, or empty for the first one. `None` for shared memory and TCP.
+    /// What carries the messages.
     #[serde(default)]
-    pub(crate) provider: Option<String>,
+    pub(crate) carrier: Carrier,
+}
+
+/// What carries the messages of ranks on several hosts. A provider of libfabric may be named; else it is the first one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Carrier {
+    /// Shared memory inside hosts, TCP between them.
+    #[default]
+    Cluster,
+    /// Shared memory inside hosts, libfabric between them.
+    ClusterOverOfi(Option<String>),
+    /// libfabric alone.
+    Ofi(Option<String>),
+}
+
+impl From<&OuterFabric> for Carrier {
+    fn from(outer: &OuterFabric) -> Self {
+        match outer {
+            OuterFabric::Tcp => Carrier::Cluster,
+            OuterFabric::Ofi { provider } => Carrier::ClusterOverOfi(provider.clone()),
+        }
+    }
+}
+
+impl Carrier {
+    /// Returns the provider of libfabric, if messages use libfabric.
+    pub(crate) fn provider(&self) -> Option<Option<&str>> {
+        match self {
+            Carrier::Cluster => None,
+            Carrier::ClusterOverOfi(provider) | Carrier::Ofi(provider) => Some(provider.as_deref()),
+        }
+    }
+
+    /// Returns the job of the ranks of a host.
+    fn rank_job(&self, part: &HostPart) -> Vec<u8> {
+        match self {
+            Carrier::Cluster => job_of(part, &OuterFabric::Tcp),
+            Carrier::ClusterOverOfi(provider) => {
+                job_of(part, &OuterFabric::Ofi { provider: provider.clone() })
+            }
+            Carrier::Ofi(provider) => fabric_ofi::host_job(part, provider.as_deref()),
+        }
+    }
 }
 
 /// Placement of the ranks of a host.
@@ -100,10 +143,11 @@ fn start_options(
     })
 }
 
-/// Runs the job of `launch` on `hosts`, or on this host.
+/// Runs the job of `launch` on `hosts`, or on this host, with `outer` between hosts.
 pub(super) fn run(
     launch: &Launch,
     hosts: Option<&Hosts>,
+    outer: &OuterFabric,
     on_report: &mut OnReport<'_>,
 ) -> Result<(), LaunchEnd> {
     let this_one = Hosts::this_one(launch.ranks);
@@ -112,7 +156,8 @@ pub(super) fn run(
         Placement::OneProcessor => TaskBinding::OneForAll,
         Placement::TwoProcessors => TaskBinding::Halves,
     };
-    let task = HostTask { binding, draw: Draw::of(launch), ..HostTask::default() };
+    let carrier = Carrier::from(outer);
+    let task = HostTask { binding, draw: Draw::of(launch), carrier, ..HostTask::default() };
     let job = RankJob { secret: None, provider: None, job: launch.job.clone() }.to_bytes();
     let options = start_options(hosts.unwrap_or(&this_one), launch.ranks, &task, job)
         .map_err(|error| LaunchEnd::Failed(error.to_string()))?;
@@ -181,15 +226,6 @@ pub(super) fn serve() -> Option<ExitCode> {
     })
 }
 
-/// Returns the job of the ranks of a host. With `provider`, they use libfabric: this provider, or the first one if
-/// empty.
-fn rank_job(part: &HostPart, provider: Option<&str>) -> Vec<u8> {
-    match provider {
-        None => job_of(part),
-        Some(name) => fabric_ofi::host_job(part, Some(name).filter(|name| !name.is_empty())),
-    }
-}
-
 /// Sets the program of the ranks of a host in place of this one.
 fn set_program(options: &mut LaunchOptions, program: &OsStr, rest: &[OsString], part: &HostPart) {
     options.program = PathBuf::from(program);
@@ -207,8 +243,7 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
     let task: HostTask = serde_json::from_str(&part.task).map_err(|error| {
         Error::Program(format!("the task of this host is not to be understood: {error}"))
     })?;
-    let mut options =
-        LaunchOptions::new(part.ranks.len(), rank_job(part, task.provider.as_deref()));
+    let mut options = LaunchOptions::new(part.ranks.len(), task.carrier.rank_job(part));
     options.waits_for_descriptors = true;
     options.descriptor_limit = descriptors::raise_limit();
     // Several names of hosts may belong to one machine, so the only rank of a host may run anywhere there.

@@ -1,10 +1,11 @@
-//! Tests runs on several hosts: shared memory inside each, TCP between them. Most have "hosts" that are all this one.
-//! One has two hosts of network name spaces, and is skipped if the system does not permit these.
+//! Runs on several hosts: shared memory inside each, TCP or libfabric between them. Most have "hosts" that are all this
+//! one; some have two hosts of network name spaces, and are skipped where the system does not allow these.
 
 use std::path::PathBuf;
 
 use crate::lab::{Lab, eventually, signal, skip};
 use crate::launching::{compile, library};
+use crate::ofi;
 use crate::spaces::Hosts;
 
 /// A program in which every rank sends every other a long message and receives from any. Then follow collectives, a
@@ -78,6 +79,12 @@ int main(int argc, char **argv) {
     return argc > 2 && rank == size - 1 ? 5 : 0;
 }
 "#;
+
+/// The options for each fabric between hosts, without libfabric where the machine lacks it.
+fn outer_fabrics(test: &str) -> Vec<&'static [&'static str]> {
+    let over_ofi: &[&str] = &["--fabric", "cluster:ofi:tcp"];
+    [&[][..]].into_iter().chain(ofi::is_here(test).then_some(over_ofi)).collect()
+}
 
 fn program(lab: &Lab, test: &str) -> Option<PathBuf> {
     library(test).map(|library| compile(lab, &library, PROGRAM))
@@ -204,20 +211,24 @@ int main(int argc, char **argv) {
 /// Tests hosts of two and of three ranks. A call that differs from all others is detected from either host.
 #[test]
 fn collectives_go_in_two_levels_and_find_calls_that_do_not_match() {
+    const NAME: &str = "collectives in two levels";
     let lab = Lab::new();
-    let Some(library) = library("collectives in two levels") else { return };
+    let Some(library) = library(NAME) else { return };
     let program = compile(&lab, &library, TWO_LEVELS);
     let program = program.to_str().unwrap();
-    let hosts = ["launch", "--host", "localhost:2,127.0.0.1:3", "-n", "5", program];
-    let ended = lab.succeed(&[&hosts[..], &["5"]].concat());
-    assert_eq!(sorted(&ended.stdout).len(), 5, "{ended:#?}");
-    // Ranks 0 and 1 share a host, as do 2, 3 and 4.
-    for (other, named) in [("1", "rank 1"), ("4", "rank 4"), ("2", "")] {
-        let ended = lab.run(&[&hosts[..], &[other]].concat());
-        assert_ne!(ended.status, Some(0), "{ended:#?}");
-        let says = |what: &str| ended.stderr.contains(what);
-        assert!(says("collectives do not match") && says(named), "{ended:#?}");
-        assert!(lab.becomes_empty());
+    for fabric in outer_fabrics(NAME) {
+        let hosts = ["launch", "--host", "localhost:2,127.0.0.1:3", "-n", "5"];
+        let hosts = [&hosts[..], fabric, &[program]].concat();
+        let ended = lab.succeed(&[&hosts[..], &["5"]].concat());
+        assert_eq!(sorted(&ended.stdout).len(), 5, "{ended:#?}");
+        // Ranks 0 and 1 share a host, as do 2, 3 and 4.
+        for (other, named) in [("1", "rank 1"), ("4", "rank 4"), ("2", "")] {
+            let ended = lab.run(&[&hosts[..], &[other]].concat());
+            assert_ne!(ended.status, Some(0), "{ended:#?}");
+            let says = |what: &str| ended.stderr.contains(what);
+            assert!(says("collectives do not match") && says(named), "{ended:#?}");
+            assert!(lab.becomes_empty());
+        }
     }
 }
 
@@ -233,13 +244,16 @@ fn an_mpi_program_runs_across_two_hosts() {
     let agent = hosts.agent(&lab);
     let [first, second] = &hosts.addresses[..] else { panic!("two hosts") };
     lab.write("hosts", &format!("{first}:2\n{second}:3\n"));
-    let words = ["launch", "--hosts", "hosts", "--agent", &agent, "-n", "5", "./program"];
-    let mut command = hosts.on_first(&lab.command(&words));
-    command.current_dir(lab.path(""));
-    let ended = lab.spawn(command).wait();
-    assert_eq!(ended.status, Some(0), "{ended:#?}");
-    assert_eq!(sorted(&ended.stdout), OF_TWO_HOSTS, "{ended:#?}");
-    assert!(lab.becomes_empty() && program.exists());
+    for fabric in outer_fabrics(NAME) {
+        let words = ["launch", "--hosts", "hosts", "--agent", &agent, "-n", "5"];
+        let words = [&words[..], fabric, &["./program"]].concat();
+        let mut command = hosts.on_first(&lab.command(&words));
+        command.current_dir(lab.path(""));
+        let ended = lab.spawn(command).wait();
+        assert_eq!(ended.status, Some(0), "{ended:#?}");
+        assert_eq!(sorted(&ended.stdout), OF_TWO_HOSTS, "{ended:#?}");
+        assert!(lab.becomes_empty() && program.exists());
+    }
 }
 
 /// Tests a cable that is cut without a message. The ranks at its far end are still running.
@@ -283,23 +297,23 @@ fn of_rank(lab: &Lab, local: &str) -> Vec<u32> {
 
 #[test]
 fn a_rank_that_is_killed_ends_all_on_every_host() {
+    const NAME: &str = "a rank that is killed on one of several hosts";
     let lab = Lab::new();
-    let Some(program) = program(&lab, "a rank that is killed on one of several hosts") else {
-        return;
-    };
+    let Some(program) = program(&lab, NAME) else { return };
     let program = program.to_str().unwrap();
-    // Rank 3 polls for ever, and the others wait for it in MPI_Finalize.
-    let words =
-        ["launch", "--host", "localhost:2,127.0.0.1:2", "-n", "4", "--prefix", program, "3"];
-    let running = lab.start(&words);
-    assert!(eventually(|| of_rank(&lab, "1").len() == 2), "both hosts have a second rank");
-    let killed = of_rank(&lab, "1")[0];
-    signal(killed, "KILL");
-    let ended = running.wait();
-    ended.refuses(137, &["was killed by signal 9, SIGKILL"]);
-    let named = ["rank 1", "rank 3"].iter().any(|rank| ended.stderr.contains(rank));
-    assert!(named, "{ended:#?}");
-    assert!(lab.becomes_empty());
+    for fabric in outer_fabrics(NAME) {
+        // Rank 3 polls for ever, and the others wait for it in MPI_Finalize.
+        let words = ["launch", "--host", "localhost:2,127.0.0.1:2", "-n", "4", "--prefix"];
+        let running = lab.start(&[&words[..], fabric, &[program, "3"]].concat());
+        assert!(eventually(|| of_rank(&lab, "1").len() == 2), "both hosts have a second rank");
+        let killed = of_rank(&lab, "1")[0];
+        signal(killed, "KILL");
+        let ended = running.wait();
+        ended.refuses(137, &["was killed by signal 9, SIGKILL"]);
+        let named = ["rank 1", "rank 3"].iter().any(|rank| ended.stderr.contains(rank));
+        assert!(named, "{ended:#?}");
+        assert!(lab.becomes_empty());
+    }
 }
 
 #[test]

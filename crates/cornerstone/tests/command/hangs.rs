@@ -19,9 +19,10 @@ const WAYS: [&[&str]; 5] = [
     &["-n", "4", "--fabric", "cluster"],
     &["-n", "4", "--host", "localhost:1,127.0.0.1:3"],
 ];
-/// Options of the launches over libfabric.
-const WAYS_OF_LIBFABRIC: [&[&str]; 2] = [
+/// The same over libfabric.
+const WAYS_OF_LIBFABRIC: [&[&str]; 3] = [
     &["-n", "4", "--fabric", "ofi:tcp"],
+    &["-n", "4", "--host", "localhost:1,127.0.0.1:3", "--fabric", "cluster:ofi:tcp"],
     &["-n", "4", "--host", "localhost:1,127.0.0.1:3", "--fabric", "ofi:tcp"],
 ];
 
@@ -229,6 +230,7 @@ fn each_host_tells_what_its_ranks_do_and_so_does_libfabric() {
     let mut all = vec!["-n 4 --fabric cluster".to_owned(), hosts.to_owned()];
     if crate::ofi::is_here(test) {
         all.extend(["-n 4 --fabric ofi:tcp".into(), format!("{hosts} --fabric ofi:tcp")]);
+        all.push(format!("{hosts} --fabric cluster:ofi:tcp"));
     }
     for options in all {
         let told = while_it_runs(&lab, &options, "until", &waits, "touch go");

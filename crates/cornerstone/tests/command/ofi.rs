@@ -26,6 +26,8 @@ fn a_library_that_cannot_be_opened_is_reported_with_the_package_that_has_it() {
     for arguments in [
         &["run", "ping-pong", "--fabric", "ofi"][..],
         &["launch", "-n", "2", "--fabric", "ofi", "true"],
+        &["run", "ping-pong", "--fabric", "cluster:ofi"],
+        &["launch", "-n", "2", "--fabric", "cluster:ofi", "true"],
     ] {
         let mut command = lab.command(arguments);
         command.env("LD_LIBRARY_PATH", lab.path("."));
@@ -44,12 +46,18 @@ fn benchmarks_measure_over_libfabric_here_and_on_the_hosts_of_a_file() {
     for (out, more) in [
         ("here.jsonl", &["--fabric", "ofi:tcp"][..]),
         ("hosts.jsonl", &["--fabric", "ofi:tcp", "--hosts", "hosts"]),
+        ("cluster.jsonl", &["--fabric", "cluster:ofi:tcp"]),
+        ("clusters.jsonl", &["--fabric", "cluster:ofi:tcp", "--hosts", "hosts"]),
     ] {
         let ended = lab.succeed(&[&SHORT[..], &[out], more].concat());
         assert!(ended.stdout.contains("ping-pong, 2 ranks"), "{ended:#?}");
         let fabric = &lab.records(out)[0]["fabric"];
-        assert_eq!(fabric["name"], "ofi");
-        let provider = fabric["details"]["provider"].as_str().unwrap();
+        let (name, detail) = match out.starts_with("cluster") {
+            true => ("cluster", "between hosts: provider"),
+            false => ("ofi", "provider"),
+        };
+        assert_eq!(fabric["name"], name);
+        let provider = fabric["details"][detail].as_str().unwrap();
         assert!(provider.starts_with("tcp"), "{provider}");
         assert!(!lab.measurements(out).is_empty() && lab.becomes_empty());
     }
@@ -62,8 +70,14 @@ fn a_provider_that_is_not_there_is_refused_with_those_that_are() {
     }
     let lab = Lab::new();
     let words = ["find the provider 'pigeon'", "there are: ", "tcp"];
-    lab.run(&["run", "ping-pong", "--fabric", "ofi:pigeon"]).refuses(2, &words);
-    lab.run(&["launch", "-n", "2", "--fabric", "ofi:pigeon", "true"]).refuses(2, &words);
+    for fabric in ["ofi:pigeon", "cluster:ofi:pigeon"] {
+        lab.run(&["run", "ping-pong", "--fabric", fabric]).refuses(2, &words);
+        lab.run(&["launch", "-n", "2", "--fabric", fabric, "true"]).refuses(2, &words);
+        // Other hosts may have other providers: their ranks find out.
+        let hosts = ["--host", "localhost:2,127.0.0.1:2", "--fabric", fabric];
+        lab.run(&[&["run", "ping-pong"], &hosts[..]].concat()).refuses(1, &words);
+    }
+    assert!(lab.becomes_empty());
     let words = ["'shm'", "keep messages in order", "--fabric local", "--fabric cluster"];
     lab.run(&["run", "ping-pong", "--fabric", "ofi:shm"]).refuses(2, &words);
     lab.run(&["launch", "-n", "2", "--fabric", "ofi:shm", "true"]).refuses(2, &words);
@@ -72,7 +86,12 @@ fn a_provider_that_is_not_there_is_refused_with_those_that_are() {
     command.env("FI_PROVIDER", "^ofi_rxd");
     let words = ["the provider 'udp', which has no tagged messages", "FI_PROVIDER=^ofi_rxd"];
     lab.spawn(command).wait().refuses(2, &words);
-    lab.run(&["launch", "-n", "2", "--fabric", "ofi:", "true"]).refuses(2, &["names no provider"]);
+    for fabric in ["ofi:", "cluster:ofi:"] {
+        let words = ["launch", "-n", "2", "--fabric", fabric, "true"];
+        lab.run(&words).refuses(2, &["names no provider"]);
+    }
+    lab.run(&["launch", "-n", "2", "--fabric", "cluster:mpi", "true"])
+        .refuses(2, &["between hosts the fabric 'cluster' uses TCP", "not 'mpi'"]);
 }
 
 #[test]
@@ -82,8 +101,13 @@ fn mpi_programs_run_over_libfabric_here_and_on_two_hosts() {
     let lab = Lab::new();
     let program = compile(&lab, &library, PROGRAM).display().to_string();
     let two = ["--host", "localhost:2,127.0.0.1:2"];
-    for (hosts, each) in [(&[][..], 4), (&two, 2)] {
-        let words = [&["launch", "-n", "4", "--fabric", "ofi:tcp"], hosts, &[&program]].concat();
+    for (fabric, hosts, each) in [
+        ("ofi:tcp", &[][..], 4),
+        ("ofi:tcp", &two, 2),
+        ("cluster:ofi:tcp", &[], 4),
+        ("cluster:ofi:tcp", &two, 2),
+    ] {
+        let words = [&["launch", "-n", "4", "--fabric", fabric], hosts, &[&program]].concat();
         let ended = lab.succeed(&words);
         let expected: Vec<String> =
             (0..4).map(|rank| format!("rank {rank} of 4, one of {each}")).collect();
@@ -91,6 +115,8 @@ fn mpi_programs_run_over_libfabric_here_and_on_two_hosts() {
         assert!(lab.becomes_empty());
     }
     // The last rank ends with 5 after MPI_Finalize.
-    let ended = lab.run(&["launch", "-n", "3", "--fabric", "ofi:tcp", &program, "-1", "fails"]);
-    assert_eq!(ended.status, Some(5), "{ended:#?}");
+    for fabric in ["ofi:tcp", "cluster:ofi:tcp"] {
+        let ended = lab.run(&["launch", "-n", "3", "--fabric", fabric, &program, "-1", "fails"]);
+        assert_eq!(ended.status, Some(5), "{ended:#?}");
+    }
 }

@@ -11,27 +11,28 @@ use crate::job::start_and_gather;
 /// Rank 2 is on the host of rank 1, which dies; the others are not.
 const RANKS: usize = 6;
 
-pub(crate) fn tests() -> Vec<Test> {
+pub(crate) fn tests(group: &str, provider: Option<&'static str>) -> Vec<Test> {
     let mut tests = Vec::new();
     for (end, words, status) in
         [("kill", "SIGKILL", 137), ("exit", "status 7", 7), ("error", "on purpose", 1)]
     {
         for wait in ["receive", "any", "send", "barrier"] {
-            let name = format!("deaths/{end}-while-others-wait-in-{wait}");
-            tests.push(Test::new(name, move || a_rank_dies(wait, end, words, status)));
+            let name = format!("{group}deaths/{end}-while-others-wait-in-{wait}");
+            tests.push(Test::new(name, move || a_rank_dies(provider, wait, end, words, status)));
         }
     }
     tests
 }
 
 fn a_rank_dies(
+    provider: Option<&str>,
     wait: &str,
     end: &str,
     words: &str,
     expected: u8,
 ) -> std::result::Result<(), String> {
     let begin = Instant::now();
-    let (ended, reports) = start_and_gather(RANKS, &format!("deaths {wait}-{end}"));
+    let (ended, reports) = start_and_gather(provider, RANKS, &format!("deaths {wait}-{end}"));
     check_death(&ended, words, begin)?;
     let is_expected =
         matches!(ended, Err(LaunchError::RankFailed { status, .. }) if status == expected);

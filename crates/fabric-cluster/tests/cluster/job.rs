@@ -1,7 +1,7 @@
 //! The start of the ranks of a case, and their programs.
 
 use contract::Process;
-use fabric_cluster::{ClusterEndpoint, is_job, job_of, join};
+use fabric_cluster::{ClusterEndpoint, OuterFabric, is_job, job_of, join};
 use fabric_shm::{Binding, LaunchError, LaunchOptions, join_if_rank};
 use fabric_tcp::{HostPart, StartOptions, Starting};
 
@@ -15,14 +15,19 @@ const HOST: &str = "FABRIC_CLUSTER_TEST_HOST";
 const HOSTS: &str =
     "localhost:1\n127.0.0.1:2\nlocalhost:1\n127.0.0.2:1\n127.0.0.1:4\nlocalhost:9\n";
 
-/// Starts `ranks` ranks that run `case`, and collects their reports.
+/// Starts `ranks` ranks that run `case`, and collects their reports. Between hosts they use a provider of libfabric, or
+/// TCP.
 pub(crate) fn start_and_gather(
+    provider: Option<&str>,
     ranks: usize,
     case: &str,
 ) -> (Result<(), LaunchError>, Vec<Vec<u8>>) {
     let options = started::options(HOSTS, ranks, HOST, case.into());
     gather(&StartOptions {
-        starting: Starting::EachHost { task: String::new(), any_program: false },
+        starting: Starting::EachHost {
+            task: provider.unwrap_or_default().into(),
+            any_program: false,
+        },
         processors: Vec::new(),
         ..options
     })
@@ -39,7 +44,11 @@ pub(crate) fn serve() -> Option<i32> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [call, ranks] = &arguments[..] else { panic!("an address and ranks") };
     let part = HostPart::read(call, ranks).expect("the starter is of this build");
-    let mut options = LaunchOptions::new(part.ranks.len(), job_of(&part));
+    let outer = match part.task.as_str() {
+        "" => OuterFabric::Tcp,
+        provider => OuterFabric::Ofi { provider: Some(provider.into()) },
+    };
+    let mut options = LaunchOptions::new(part.ranks.len(), job_of(&part, &outer));
     options.waits_for_descriptors = true;
     options.binding = Binding::None;
     Some(part.run(&options, None, &mut |_| {}).unwrap_or(1))

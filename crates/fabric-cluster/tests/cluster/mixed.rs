@@ -10,11 +10,11 @@ const TAG: Tag = Tag::new(5);
 const OTHER: Tag = Tag::new(6);
 const LONG_BYTES: usize = 3 << 20;
 
-pub(crate) fn tests() -> Vec<Test> {
+pub(crate) fn tests(group: &str, provider: Option<&'static str>) -> Vec<Test> {
     [("any-rank-in-any-order", 9), ("a-wait-in-a-host-serves-the-other-hosts", 6)]
         .map(|(name, ranks)| {
-            Test::new(format!("mixed/{name}"), move || {
-                let (ended, _) = start_and_gather(ranks, &format!("mixed {name}"));
+            Test::new(format!("{group}mixed/{name}"), move || {
+                let (ended, _) = start_and_gather(provider, ranks, &format!("mixed {name}"));
                 ended.map_err(|error| error.to_string())
             })
         })

@@ -1,3 +1,5 @@
+use fabric_cluster::OuterFabric;
+
 use super::*;
 use crate::arguments::{Bind, LaunchFabric};
 
@@ -56,8 +58,8 @@ fn hosts_get_slots_for_all_ranks() {
     assert_eq!(host("-n 5 -H a:1,b ./p").as_deref(), Some("a:1,b:3"));
     assert_eq!(host("-n 5 -host localhost ./p"), None);
     let all = launches("-host a,b -ppn 4 ./p");
-    assert_eq!((all[0].ranks, all[0].fabric()), (8, LaunchFabric::Cluster));
-    // The hosts are for 3 and 3 ranks.
+    assert_eq!((all[0].ranks, all[0].fabric()), (8, LaunchFabric::Cluster(OuterFabric::Tcp)));
+    // 3 and 3 ranks over two hosts.
     assert_eq!(host("-host a,b -n 3 ./p : -n 3 ./q").as_deref(), Some("a:3,b:3"));
     let file = &launches("-f hosts.txt -n 2 -launcher-exec rsh ./p")[0].hosts;
     assert_eq!(file.hosts.as_deref(), Some(std::path::Path::new("hosts.txt")));

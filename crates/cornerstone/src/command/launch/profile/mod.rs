@@ -80,7 +80,7 @@ impl Observation {
         let wanted = spans | if options.check { WANTS_CHECKS } else { 0 };
         let ranks = arguments.ranks;
         let memory = match fabric {
-            LaunchFabric::Cluster => None,
+            LaunchFabric::Cluster(_) => None,
             _ => Some(Memory::new(ranks, ranks, wanted)?),
         };
         let words = arguments.program.iter().map(|word| word.to_string_lossy().into_owned());
