@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(cluster.to_string().parse(), Ok(cluster));
         for (text, words) in [
             ("tcp:7000", "'tcp' takes no argument"),
-            ("cluster:tcp", "uses TCP, or libfabric as 'cluster:ofi'"),
+            ("cluster:tcp", "alone uses TCP there, 'cluster:ofi' and"),
             ("sim:paragon-osf9", "there is no machine `paragon-osf9`"),
             ("sim", "needs a machine"),
             ("mpi", "mpiexec"),
