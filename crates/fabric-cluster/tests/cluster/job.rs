@@ -58,6 +58,7 @@ fn run(mut rank: Process<ClusterEndpoint>, case: &[u8]) -> i32 {
     let reporter = rank.endpoint().reporter();
     let case = String::from_utf8_lossy(case);
     let outcome = match case.split_once(' ') {
+        Some(("twins", _)) => crate::twins::program(rank.endpoint_mut()),
         Some(("mixed", name)) => crate::mixed::program(&mut rank.world(), name),
         _ => cases::program_of_endpoint(rank.endpoint_mut(), &case)
             .or_else(|| cases::program(&mut rank.world(), |own| reporter.report(own), &case))

@@ -20,6 +20,7 @@ mod mixed;
 #[path = "../../../fabric-tcp/tests/tcp/started.rs"]
 #[expect(dead_code, reason = "ranks are launched by the processes of hosts")]
 mod started;
+mod twins;
 
 /// The provider of libfabric that every installation has.
 const PROVIDER: &str = "tcp";
@@ -29,11 +30,13 @@ fn main() {
         std::process::exit(status);
     }
     let mut tests = mixed::tests("", None);
+    tests.extend(twins::tests("", None));
     tests.extend(deaths::tests("", None));
     tests.extend(conformance::tests());
     match fabric_ofi::check(Some(PROVIDER)) {
         Ok(()) => {
             tests.extend(mixed::tests("ofi/", Some(PROVIDER)));
+            tests.extend(twins::tests("ofi/", Some(PROVIDER)));
             tests.extend(deaths::tests("ofi/", Some(PROVIDER)));
             tests.extend(conformance::tests_over(PROVIDER));
         }
