@@ -155,11 +155,11 @@ fn sci_ring(nodes: usize) {
         seed: 1,
     };
     let begin = Instant::now();
-    let found = study::run(&study).expect("the settings are sound");
+    let results = study::run(&study).expect("the settings are sound");
     println!(
         "a saturated SCI ring of {nodes} nodes, a simulated second: {:.2} s for {} packets, peak {:.2} GiB",
         begin.elapsed().as_secs_f64(),
-        found.counts.sent,
+        results.counts.sent,
         peak_gib()
     );
 }

@@ -5,7 +5,7 @@ mod record;
 use std::process::ExitCode;
 
 use contract::TimeSpan;
-use fabric_sim::sci::study::{self, Findings, Study};
+use fabric_sim::sci::study::{self, Study, StudyResults};
 use fabric_sim::sci::{
     Access, Delays, Destination, Pace, Retry, RingSettings, SYMBOL_BYTES, Shape, TRAIN_SEATS,
     Traffic, TransactionKind, Urgency,
@@ -31,13 +31,13 @@ struct Case {
     load_percent: Option<u32>,
     shape: Shape,
     duration: TimeSpan,
-    findings: Findings,
+    results: StudyResults,
 }
 
 impl Case {
     /// Returns the refused packets as a share of the sent packets.
     fn refused_share(&self) -> f64 {
-        let counts = &self.findings.counts;
+        let counts = &self.results.counts;
         counts.refused as f64 / counts.sent.max(1) as f64
     }
 }
@@ -65,10 +65,10 @@ pub(crate) fn execute(arguments: &SciArguments) -> Result<ExitCode, Failure> {
     let (mut file, path) = record::create(arguments)?;
     let mut cases = Vec::new();
     for (destination, load_percent, study) in studies {
-        let findings = study::run(&study).map_err(|error| Failure::usage(error.to_string()))?;
+        let results = study::run(&study).map_err(|error| Failure::usage(error.to_string()))?;
         let Study { duration, ref settings, .. } = study;
         let shape = settings.shape;
-        let case = Case { destination, load_percent, shape, duration, findings };
+        let case = Case { destination, load_percent, shape, duration, results };
         file.append(&record::measurements(arguments, &case))?;
         cases.push(case);
     }
@@ -222,16 +222,16 @@ fn tables(arguments: &SciArguments, cases: &[Case]) -> String {
 }
 
 fn row(case: &Case) -> Vec<String> {
-    let traffic = &case.findings.traffic;
-    let found = &traffic[0];
+    let traffic = &case.results.traffic;
+    let results = &traffic[0];
     let microseconds = |time: Option<f64>| time.map_or("-".into(), |us| quantity(us, "us"));
     let mut row = vec![
         rule(case.destination),
         case.load_percent.map_or("full queues".into(), |percent| format!("{percent} %")),
-        quantity(found.mb_per_s(case.duration), "MB/s"),
-        microseconds(found.mean_delay_us()),
-        microseconds(found.delay_quantile(0.99).map(TimeSpan::as_us)),
-        percent(found.least_over_most()),
+        quantity(results.mb_per_s(case.duration), "MB/s"),
+        microseconds(results.mean_delay_us()),
+        microseconds(results.delay_quantile(0.99).map(TimeSpan::as_us)),
+        percent(results.least_over_most()),
         percent(case.refused_share()),
     ];
     row.extend(

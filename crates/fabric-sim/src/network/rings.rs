@@ -205,7 +205,7 @@ impl Rings {
         brings && answer.is_some()
     }
 
-    /// Handles one event. It completes at most one transaction and relieves at most one node.
+    /// Handles one event. It completes at most one transaction and unblocks at most one node.
     fn step(&mut self, outcomes: &mut Vec<Outcome>) {
         self.engine.step();
         while let Some(tag) = self.engine.pop_carried_out() {
@@ -214,7 +214,7 @@ impl Rings {
         while let Some(one) = self.engine.pop_complete() {
             self.is_complete(one.tag as u32, one.operation.response_symbols().is_some(), outcomes);
         }
-        while let Some(node) = self.engine.pop_relieved() {
+        while let Some(node) = self.engine.pop_unblocked() {
             if (node as usize) < self.to_send.len() {
                 self.fill(node, outcomes);
             }

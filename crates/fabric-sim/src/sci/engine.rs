@@ -2,10 +2,10 @@
 
 use contract::{Time, TimeSpan};
 
+use super::error::SettingsError;
 use super::lanes::Lanes;
 use super::links::{Carried, Links};
-use super::mistake::SettingsError;
-use super::node::{Crossing, Node};
+use super::node::{CrossbarRequest, Node};
 use super::packet::{
     Class, Kind, PACKET_SYMBOLS, Packet, SYMBOLS_MAX, Slab, Transaction, TransactionKind,
 };
@@ -17,13 +17,13 @@ use crate::event_hash::EventHash;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     /// The transmitter has sent a packet with its idle symbol.
-    Free,
+    PacketSent,
     /// Idle symbols of this kind arrive.
-    Idle(super::node::Idle),
+    IdleSymbols(super::node::Idle),
     /// The head of a packet has arrived, and its target is known.
-    Arrive(u32),
+    PacketArrived(u32),
     /// The host interface has served a packet.
-    Served,
+    PacketServed,
 }
 
 /// A transaction that is complete.
@@ -40,7 +40,7 @@ pub struct Complete {
     /// Its priority.
     pub priority: u8,
     /// Time of the request.
-    pub born: Time,
+    pub requested_at: Time,
     /// Time at which its last packet had passed the host interface.
     pub done: Time,
 }
@@ -75,8 +75,8 @@ pub struct Engine {
     /// Tags of transactions that their responder has carried out, if they are kept.
     pub(super) carried_out: Option<Vec<u64>>,
     /// Nodes whose output queue of requests has a free place again.
-    pub(super) relieved: Vec<u32>,
-    pub(super) crossing: Option<Crossing>,
+    pub(super) unblocked: Vec<u32>,
+    pub(super) crossbar_request: Option<CrossbarRequest>,
     /// The use of the links, if it is counted.
     links: Option<Links>,
     /// Number of sent packets without their echo, by ring.
@@ -115,8 +115,8 @@ impl Engine {
             counts: Counts::default(),
             complete: Vec::new(),
             carried_out: None,
-            relieved: Vec::new(),
-            crossing: None,
+            unblocked: Vec::new(),
+            crossbar_request: None,
             links: None,
             rings,
             settings,
@@ -172,7 +172,7 @@ impl Engine {
         &mut self,
         (requester, responder): (u32, u32),
         operation: TransactionKind,
-        (priority, born, tag): (u8, Time, u64),
+        (priority, requested_at, tag): (u8, Time, u64),
     ) -> bool {
         assert!(requester < self.rings.hosts, "node {requester} has no host");
         assert!(operation.has_packets(), "no packet holds the data of {operation:?}");
@@ -182,7 +182,8 @@ impl Engine {
         if !self.has_room(requester) {
             return false;
         }
-        let transaction = Transaction { operation, requester, responder, priority, born, tag };
+        let transaction =
+            Transaction { operation, requester, responder, priority, requested_at, tag };
         let transaction = self.transactions.add(transaction);
         self.enqueue(requester, Class::Request, transaction, responder);
         true
@@ -193,7 +194,7 @@ impl Engine {
         let (mut node, mut links) = (self.nodes[from as usize].next, 1);
         while node != to {
             let agent =
-                self.rings.places[node as usize].twin.filter(|_| self.rings.strips(node, to));
+                self.rings.places[node as usize].other_side.filter(|_| self.rings.strips(node, to));
             node = self.nodes[agent.unwrap_or(node) as usize].next;
             links += 1;
         }
@@ -221,18 +222,18 @@ impl Engine {
         self.counts.events += 1;
         self.hash.add(time, event.code(), node);
         match event {
-            Event::Free => self.is_free(node),
-            Event::Idle(idle) => self.idle_comes(node, idle),
-            Event::Arrive(packet) => self.arrives(node, packet),
-            Event::Served => self.is_served(node),
+            Event::PacketSent => self.packet_sent(node),
+            Event::IdleSymbols(idle) => self.idle_symbols_arrived(node, idle),
+            Event::PacketArrived(packet) => self.packet_arrived(node, packet),
+            Event::PacketServed => self.packet_served(node),
         }
         true
     }
 
     /// Returns whether there are complete transactions, or nodes with a free place for a request, that have not been
     /// taken.
-    pub(super) fn has_news(&self) -> bool {
-        !self.complete.is_empty() || !self.relieved.is_empty()
+    pub(super) fn has_results(&self) -> bool {
+        !self.complete.is_empty() || !self.unblocked.is_empty()
     }
 
     /// Takes the transactions that are complete.
@@ -259,7 +260,7 @@ impl Engine {
     pub(super) fn note_link_use(&mut self, node: u32, packet: u32, length: TimeSpan) {
         let Some(links) = &mut self.links else { return };
         let entered = self.packets[packet].entered;
-        links.carries(node, (entered, self.now), length, self.nodes[node as usize].waiting());
+        links.record(node, (entered, self.now), length, self.nodes[node as usize].waiting());
     }
 
     /// Returns the use of each link that was used, with its name.
@@ -289,13 +290,13 @@ impl Engine {
     }
 
     /// Takes one of the nodes whose output queues have a free place for a request again.
-    pub fn pop_relieved(&mut self) -> Option<u32> {
-        self.relieved.pop()
+    pub fn pop_unblocked(&mut self) -> Option<u32> {
+        self.unblocked.pop()
     }
 
     /// Takes the nodes whose output queues have got a free place for a request since the last call.
-    pub fn take_relieved(&mut self) -> std::vec::Drain<'_, u32> {
-        self.relieved.drain(..)
+    pub fn take_unblocked(&mut self) -> std::vec::Drain<'_, u32> {
+        self.unblocked.drain(..)
     }
 
     /// Schedules an event whose delay after its cause is not fixed.
@@ -311,9 +312,9 @@ impl Engine {
 
     /// Schedules the event at which the transmitter of a node is free, after a packet of `symbols` symbols and an idle
     /// one. Returns the time that these take.
-    pub(super) fn is_free_after(&mut self, node: u32, symbols: u32) -> TimeSpan {
+    pub(super) fn schedule_packet_sent(&mut self, node: u32, symbols: u32) -> TimeSpan {
         let lane = usize::from(self.sent_lanes[symbols as usize]);
-        self.queue.push_after(self.now, lane, (node, Event::Free));
+        self.queue.push_after(self.now, lane, (node, Event::PacketSent));
         self.queue.delay(lane)
     }
 
@@ -337,13 +338,13 @@ impl Engine {
             symbols,
             priority: what.priority,
             entered: self.now,
-            place_at: None,
+            reserved_at: None,
             phase: None,
         });
         let output = &mut self.nodes[node as usize].output[class as usize];
         output.held += 1;
         output.waiting.push_back(packet);
-        self.wakes(node);
+        self.start_transmitter(node);
     }
 }
 
@@ -351,12 +352,12 @@ impl Event {
     /// Returns the event as a number, for the hash.
     fn code(self) -> u32 {
         match self {
-            Event::Free => 0,
-            Event::Idle(idle) => {
+            Event::PacketSent => 0,
+            Event::IdleSymbols(idle) => {
                 1 | u32::from(idle.go) << 8 | u32::from(idle.level) << 9 | idle.by << 12
             }
-            Event::Arrive(packet) => 2 | packet << 8,
-            Event::Served => 3,
+            Event::PacketArrived(packet) => 2 | packet << 8,
+            Event::PacketServed => 3,
         }
     }
 }

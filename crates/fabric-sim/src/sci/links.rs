@@ -35,7 +35,7 @@ impl Links {
 
     /// Records that a node begins to send a packet, which has waited since it `entered`, while `others` others still
     /// wait.
-    pub(super) fn carries(
+    pub(super) fn record(
         &mut self,
         node: u32,
         (entered, now): (Time, Time),

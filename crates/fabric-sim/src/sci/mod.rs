@@ -19,9 +19,9 @@
 
 mod agents;
 mod engine;
+mod error;
 mod lanes;
 mod links;
-mod mistake;
 mod node;
 mod packet;
 mod serve;
@@ -32,8 +32,8 @@ mod traffic;
 mod transmit;
 
 pub use engine::{Complete, Counts, Engine};
+pub use error::SettingsError;
 pub(crate) use links::Carried;
-pub use mistake::SettingsError;
 pub use packet::{ECHO_SYMBOLS, HEADER_SYMBOLS, LOCK_BYTES, SYMBOL_BYTES, TransactionKind};
 pub(crate) use packet::{FULL_PACKET_BYTES, Slab};
 pub use settings::{Access, Delays, Retry, RingSettings, TRAIN_SEATS, Urgency};

@@ -28,13 +28,13 @@ pub(super) struct Node {
     /// Time at which the transmitter will have sent its packet with the idle symbol.
     pub(super) free_at: Time,
     /// True if the transmitter sends a packet.
-    pub(super) sends: bool,
+    pub(super) is_sending: bool,
     /// True if that packet is one of the node's own.
-    pub(super) sends_own: bool,
+    pub(super) is_sending_own: bool,
     /// True if that packet is an event, whose place in the output queue is free when it is sent.
-    pub(super) sends_event: bool,
+    pub(super) is_sending_event: bool,
     /// True if its bypass FIFO has filled while it sent, and is not empty again.
-    pub(super) recovers: bool,
+    pub(super) is_recovering: bool,
     /// The idle symbols that arrive, and those that it sends.
     pub(super) idle_in: Idle,
     pub(super) idle_out: Idle,
@@ -48,7 +48,7 @@ pub(super) struct Node {
     pub(super) control: VecDeque<u32>,
     pub(super) input: [Input; 2],
     /// The class of the packet with which its host interface is busy.
-    pub(super) serves: Option<usize>,
+    pub(super) serving: Option<usize>,
     /// Number of packets that it may still send while it holds the train.
     pub(super) train: Option<u32>,
     /// True if no packet of its own may start, because the crossbar waits until its ring is empty.
@@ -69,12 +69,12 @@ pub(super) struct Output {
 pub(super) struct Input {
     pub(super) taken: VecDeque<Taken>,
     /// Number of places that are kept for packets that were refused.
-    pub(super) kept: u32,
+    pub(super) reserved: u32,
     /// Packets that were refused, first come first served.
     pub(super) refused: VecDeque<Refused>,
     /// The turn whose packets are taken, and for each turn the number of packets that were refused and are yet to be
     /// taken.
-    pub(super) serves: Phase,
+    pub(super) turn: Phase,
     pub(super) aged: [u32; 2],
     /// Number of packets that were refused since one was taken.
     pub(super) refused_in_turn: u32,
@@ -87,23 +87,23 @@ const REFUSED_MAX: u32 = 256;
 impl Input {
     /// Returns whether it is the turn of a packet. It is the turn of all packets if none was refused before.
     pub(super) fn has_turn(&self, phase: Option<Phase>) -> bool {
-        let is_open = self.aged[self.serves as usize] == 0 || self.refused_in_turn >= REFUSED_MAX;
-        is_open || phase == Some(self.serves)
+        let is_open = self.aged[self.turn as usize] == 0 || self.refused_in_turn >= REFUSED_MAX;
+        is_open || phase == Some(self.turn)
     }
 
     /// Records that a refused packet was taken. The turn passes on with the last packet that was refused in it.
-    pub(super) fn leaves_turn(&mut self, phase: Phase) {
+    pub(super) fn leave_turn(&mut self, phase: Phase) {
         self.aged[phase as usize] -= 1;
-        if self.aged[self.serves as usize] == 0 {
-            self.serves = self.serves.other();
+        if self.aged[self.turn as usize] == 0 {
+            self.turn = self.turn.other();
         }
     }
 
     /// Records that a packet without a turn was refused, and returns its turn: the present one if that is empty, or
     /// else the next.
-    pub(super) fn joins_turn(&mut self) -> Phase {
-        let is_empty = self.aged[self.serves as usize] == 0;
-        let phase = if is_empty { self.serves } else { self.serves.other() };
+    pub(super) fn join_turn(&mut self) -> Phase {
+        let is_empty = self.aged[self.turn as usize] == 0;
+        let phase = if is_empty { self.turn } else { self.turn.other() };
         self.aged[phase as usize] += 1;
         phase
     }
@@ -126,7 +126,7 @@ pub(super) struct Refused {
 
 /// A request to the crossbar to join two rings, or to separate them, as soon as nothing is under way in them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Crossing {
+pub(super) struct CrossbarRequest {
     /// The transaction that requested it.
     pub(super) transaction: u32,
     pub(super) controller: u32,
@@ -139,10 +139,10 @@ impl Node {
         Node {
             next,
             free_at: Time::ZERO,
-            sends: false,
-            sends_own: false,
-            sends_event: false,
-            recovers: false,
+            is_sending: false,
+            is_sending_own: false,
+            is_sending_event: false,
+            is_recovering: false,
             idle_in: Idle::FREE,
             idle_out: Idle::FREE,
             raised: 0,
@@ -151,7 +151,7 @@ impl Node {
             output: Default::default(),
             control: VecDeque::new(),
             input: Default::default(),
-            serves: None,
+            serving: None,
             train: None,
             is_held_back: false,
         }

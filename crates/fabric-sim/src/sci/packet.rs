@@ -106,7 +106,7 @@ pub(super) struct Transaction {
     pub(super) requester: u32,
     pub(super) responder: u32,
     pub(super) priority: u8,
-    pub(super) born: Time,
+    pub(super) requested_at: Time,
     pub(super) tag: u64,
 }
 
@@ -169,7 +169,7 @@ pub(super) struct Packet {
     /// Time at which it arrived at the node in whose queue it waits.
     pub(super) entered: Time,
     /// The node whose input queue keeps a place for it.
-    pub(super) place_at: Option<u32>,
+    pub(super) reserved_at: Option<u32>,
     /// The node that refused it, and the turn that it has there.
     pub(super) phase: Option<(u32, Phase)>,
 }

@@ -2,7 +2,7 @@
 
 use contract::TimeSpan;
 
-use super::mistake::SettingsError;
+use super::error::SettingsError;
 use super::packet::SYMBOL_BYTES;
 use super::shape::Shape;
 

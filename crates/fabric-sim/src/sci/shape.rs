@@ -3,7 +3,7 @@
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
-use super::mistake::SettingsError;
+use super::error::SettingsError;
 
 /// Maximum number of nodes, agents included.
 const NODES_MAX: u32 = 1 << 16;
@@ -58,7 +58,7 @@ pub(super) struct Place {
     pub(super) ring: u32,
     pub(super) next: u32,
     /// The other side of an agent.
-    pub(super) twin: Option<u32>,
+    pub(super) other_side: Option<u32>,
 }
 
 impl FromStr for Shape {
@@ -149,7 +149,7 @@ impl Shape {
         };
         let has_inner = matches!(self, Shape::InnerRing { .. } | Shape::MultiService { .. });
         let mut rings: Vec<Vec<u32>> = Vec::new();
-        let mut twins: Vec<(u32, u32)> = Vec::new();
+        let mut agents: Vec<(u32, u32)> = Vec::new();
         let (mut host, mut agent, mut inside) = (0, hosts, Vec::new());
         for nodes in outer {
             let mut ring: Vec<u32> = (host..host + nodes).collect();
@@ -159,20 +159,20 @@ impl Shape {
                 agent += 1;
             }
             if has_inner {
-                twins.push((agent - 1, agent));
+                agents.push((agent - 1, agent));
                 inside.push(agent);
                 agent += 1;
             }
             rings.push(ring);
         }
         if matches!(self, Shape::Bridge { .. }) {
-            twins.push((hosts, hosts + 1));
+            agents.push((hosts, hosts + 1));
         }
         let controller = matches!(self, Shape::MultiService { .. }).then_some(agent);
         inside.extend(controller);
         let inner = has_inner.then_some(rings.len() as u32);
         rings.extend(has_inner.then_some(inside));
-        Rings::new(hosts, &rings, &twins, inner, controller)
+        Rings::new(hosts, &rings, &agents, inner, controller)
     }
 }
 
@@ -180,21 +180,21 @@ impl Rings {
     fn new(
         hosts: u32,
         rings: &[Vec<u32>],
-        twins: &[(u32, u32)],
+        agents: &[(u32, u32)],
         inner: Option<u32>,
         controller: Option<u32>,
     ) -> Self {
         let count = rings.iter().map(Vec::len).sum();
-        let mut places = vec![Place { ring: 0, next: 0, twin: None }; count];
+        let mut places = vec![Place { ring: 0, next: 0, other_side: None }; count];
         for (number, ring) in rings.iter().enumerate() {
             for (at, &node) in ring.iter().enumerate() {
                 places[node as usize].ring = number as u32;
                 places[node as usize].next = ring[(at + 1) % ring.len()];
             }
         }
-        for &(one, other) in twins {
-            places[one as usize].twin = Some(other);
-            places[other as usize].twin = Some(one);
+        for &(one, other) in agents {
+            places[one as usize].other_side = Some(other);
+            places[other as usize].other_side = Some(one);
         }
         Rings { hosts, places, group: (0..rings.len() as u32).collect(), inner, controller }
     }
@@ -205,11 +205,11 @@ impl Rings {
             return true;
         }
         let here = self.places[node as usize];
-        let Some(twin) = here.twin else { return false };
+        let Some(other_side) = here.other_side else { return false };
         let home = self.places[to as usize].ring;
         if Some(here.ring) == self.inner {
             // This is the agent of the destination's ring.
-            return self.places[twin as usize].ring == home;
+            return self.places[other_side as usize].ring == home;
         }
         self.group[here.ring as usize] != self.group[home as usize]
     }
@@ -231,7 +231,7 @@ impl Rings {
     pub(super) fn agent_of(&self, ring: u32) -> Option<u32> {
         let is_it = |node: &u32| {
             let place = self.places[*node as usize];
-            place.ring == ring && place.twin.is_some()
+            place.ring == ring && place.other_side.is_some()
         };
         (self.hosts..self.places.len() as u32).find(is_it)
     }

@@ -3,7 +3,7 @@
 use contract::{Time, TimeSpan};
 
 use super::engine::{Complete, Counts, Engine};
-use super::mistake::SettingsError;
+use super::error::SettingsError;
 use super::packet::TransactionKind;
 use super::settings::RingSettings;
 use super::traffic::{Pace, Traffic};
@@ -40,9 +40,9 @@ impl Study {
 
 /// The results of a study.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Findings {
+pub struct StudyResults {
     /// For each kind of traffic, in its order.
-    pub traffic: Vec<Found>,
+    pub traffic: Vec<TrafficResults>,
     /// The engine's counts, the warm-up included.
     pub counts: Counts,
     /// Number of requests that wait outside the output queues at the end.
@@ -53,7 +53,7 @@ pub struct Findings {
 
 /// The results of a [`Traffic`].
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct TrafficResults {
     /// Number of bytes of data that were moved for each node with a host.
     pub bytes: Vec<u64>,
     /// For each of these nodes, true if it makes such requests.
@@ -62,7 +62,7 @@ pub struct Found {
     pub delays: Vec<TimeSpan>,
 }
 
-impl Found {
+impl TrafficResults {
     /// Returns the rate of the data that were moved for all nodes, in MB a second.
     pub fn mb_per_s(&self, duration: TimeSpan) -> f64 {
         self.bytes.iter().sum::<u64>() as f64 / duration.as_us()
@@ -108,7 +108,7 @@ struct Run<'a> {
     /// The sources of each node.
     of_node: Vec<Vec<usize>>,
     calls: Queue<usize>,
-    found: Vec<Found>,
+    results: Vec<TrafficResults>,
     /// Time at which the traffic begins.
     start: Time,
 }
@@ -117,20 +117,21 @@ struct Run<'a> {
 ///
 /// # Errors
 /// Those of [`RingSettings::check`] and [`Traffic::check`].
-pub fn run(study: &Study) -> Result<Findings, SettingsError> {
+pub fn run(study: &Study) -> Result<StudyResults, SettingsError> {
     let shape = study.settings.shape;
     study.check()?;
     let engine = Engine::new(study.settings.clone())?;
     let hosts = shape.hosts();
     let none = vec![false; hosts as usize];
-    let found = Found { bytes: vec![0; hosts as usize], makes_requests: none, delays: Vec::new() };
+    let results =
+        TrafficResults { bytes: vec![0; hosts as usize], makes_requests: none, delays: Vec::new() };
     let mut run = Run {
         study,
         engine,
         sources: Vec::new(),
         of_node: vec![Vec::new(); hosts as usize],
         calls: Queue::new(),
-        found: vec![found; study.traffic.len()],
+        results: vec![results; study.traffic.len()],
         start: Time::ZERO,
     };
     run.join()?;
@@ -138,9 +139,9 @@ pub fn run(study: &Study) -> Result<Findings, SettingsError> {
     let end = run.start + study.warm_up + study.duration;
     while run.next(end) {}
     let backlog = run.sources.iter().map(|source| source.backlog.len() as u64).sum();
-    run.found.iter_mut().for_each(|found| found.delays.sort_unstable());
-    Ok(Findings {
-        traffic: run.found,
+    run.results.iter_mut().for_each(|results| results.delays.sort_unstable());
+    Ok(StudyResults {
+        traffic: run.results,
         counts: run.engine.counts(),
         backlog,
         event_hash: run.engine.event_hash(),
@@ -157,7 +158,7 @@ impl Run<'_> {
         self.engine.request((0, controller), TransactionKind::Join(one, other), call);
         while self.engine.take_complete().next().is_none() && self.engine.step() {}
         self.start = self.engine.now();
-        self.engine.take_relieved();
+        self.engine.take_unblocked();
         Ok(())
     }
 
@@ -171,7 +172,7 @@ impl Run<'_> {
                 let random = Random::new(self.study.seed, index as u64);
                 let backlog = Default::default();
                 self.sources.push(Source { traffic: number, node, random, backlog });
-                self.found[number].makes_requests[node as usize] = true;
+                self.results[number].makes_requests[node as usize] = true;
                 // Urgent requests get the first place that is free.
                 let priority = |of: &usize| self.study.traffic[self.sources[*of].traffic].priority;
                 let others = &mut self.of_node[node as usize];
@@ -233,32 +234,34 @@ impl Run<'_> {
     fn issue_one(&mut self, index: usize) -> bool {
         let source = &mut self.sources[index];
         let traffic = &self.study.traffic[source.traffic];
-        let born = match traffic.pace {
+        let requested_at = match traffic.pace {
             Pace::Available => Some(self.engine.now()),
             Pace::Uniform(_) | Pace::Poisson(_) => source.backlog.pop_front(),
         };
-        let Some(born) = born else { return false };
+        let Some(requested_at) = requested_at else { return false };
         let shape = self.study.settings.shape;
         let to = traffic.destination.draw(source.node, shape, &mut source.random);
-        let call = (traffic.priority, born, source.traffic as u64);
+        let call = (traffic.priority, requested_at, source.traffic as u64);
         self.engine.request((source.node, to), traffic.operation, call)
     }
 
     /// Counts the complete transactions, and fills output queues that have room.
     fn collect(&mut self) {
-        if !self.engine.has_news() {
+        if !self.engine.has_results() {
             return;
         }
         let warm = self.start + self.study.warm_up;
-        for Complete { tag, requester, operation, born, done, .. } in self.engine.take_complete() {
+        for Complete { tag, requester, operation, requested_at, done, .. } in
+            self.engine.take_complete()
+        {
             if done >= warm {
-                let found = &mut self.found[tag as usize];
-                found.bytes[requester as usize] += u64::from(operation.data_bytes());
-                found.delays.push(done.since(born));
+                let results = &mut self.results[tag as usize];
+                results.bytes[requester as usize] += u64::from(operation.data_bytes());
+                results.delays.push(done.since(requested_at));
             }
         }
-        let relieved: Vec<u32> = self.engine.take_relieved().collect();
-        for node in relieved {
+        let unblocked: Vec<u32> = self.engine.take_unblocked().collect();
+        for node in unblocked {
             if (node as usize) < self.of_node.len() {
                 self.issue(node);
             }

@@ -2,7 +2,7 @@
 
 use contract::TimeSpan;
 
-use super::mistake::SettingsError;
+use super::error::SettingsError;
 use super::packet::TransactionKind;
 use super::shape::Shape;
 use crate::random::Random;

@@ -14,50 +14,50 @@ enum Next {
 
 impl Engine {
     /// Starts the transmitter if it is free. A packet of the node's own waits, or may be sent now.
-    pub(super) fn wakes(&mut self, node: u32) {
+    pub(super) fn start_transmitter(&mut self, node: u32) {
         self.raise_level(node);
-        if !self.nodes[node as usize].sends {
-            self.sends_next(node);
+        if !self.nodes[node as usize].is_sending {
+            self.send_next(node);
         }
     }
 
     /// Handles the end of a packet and of the idle symbol after it.
-    pub(super) fn is_free(&mut self, node: u32) {
-        let waits = self.waits_longer(node);
+    pub(super) fn packet_sent(&mut self, node: u32) {
+        let waits = self.has_waiting_bypass(node);
         let this = &mut self.nodes[node as usize];
-        this.sends = false;
-        let had_recovered = !this.recovers;
-        if this.sends_own && waits {
-            this.recovers = true;
+        this.is_sending = false;
+        let had_recovered = !this.is_recovering;
+        if this.is_sending_own && waits {
+            this.is_recovering = true;
         } else if !waits {
-            this.recovers = false;
+            this.is_recovering = false;
         }
-        this.sends_own = false;
+        this.is_sending_own = false;
         // A node that is empty again returns the go bit with which it began to send.
-        let go = if this.recovers { false } else { this.idle_in.go || !had_recovered };
-        let has_sent_event = std::mem::take(&mut this.sends_event);
-        self.idles_go_out(node, go);
-        self.sends_next(node);
+        let go = if this.is_recovering { false } else { this.idle_in.go || !had_recovered };
+        let has_sent_event = std::mem::take(&mut this.is_sending_event);
+        self.send_idle_symbols(node, go);
+        self.send_next(node);
         if has_sent_event {
-            self.leaves_output(node, Class::Request);
+            self.release_output_place(node, Class::Request);
         }
     }
 
     /// Handles the arrival of idle symbols of another kind.
-    pub(super) fn idle_comes(&mut self, node: u32, idle: Idle) {
+    pub(super) fn idle_symbols_arrived(&mut self, node: u32, idle: Idle) {
         let this = &mut self.nodes[node as usize];
         this.idle_in = idle;
-        if this.sends {
+        if this.is_sending {
             return;
         }
         // A go bit is extended: idle symbols between two packets keep it once it is set.
         let go = this.idle_out.go || idle.go;
-        self.idles_go_out(node, go);
-        self.sends_next(node);
+        self.send_idle_symbols(node, go);
+        self.send_next(node);
     }
 
     /// Sets the idle symbols that the node sends from now on.
-    fn idles_go_out(&mut self, node: u32, go: bool) {
+    fn send_idle_symbols(&mut self, node: u32, go: bool) {
         let level = self.level_of_others(node);
         let this = &mut self.nodes[node as usize];
         let (level, by) = match this.raised > level.0 {
@@ -69,7 +69,7 @@ impl Engine {
             this.idle_out = idle;
             let next = this.next;
             // The symbol is the one that ends now.
-            self.push_after_hop(next, Event::Idle(idle));
+            self.push_after_hop(next, Event::IdleSymbols(idle));
         }
     }
 
@@ -98,55 +98,55 @@ impl Engine {
         if this.raised != urgent {
             this.raised = urgent;
             let go = this.idle_out.go;
-            if !this.sends {
-                self.idles_go_out(node, go);
+            if !this.is_sending {
+                self.send_idle_symbols(node, go);
             }
         }
     }
 
     /// Begins to send the next packet, if any may be sent.
-    fn sends_next(&mut self, node: u32) {
-        if self.nodes[node as usize].sends {
+    fn send_next(&mut self, node: u32) {
+        if self.nodes[node as usize].is_sending {
             return;
         }
         match self.next_of(node) {
             Some(Next::Passing) => {
                 let packet = self.take_passing(node);
                 self.counts.passed += 1;
-                self.sends(node, packet);
+                self.send(node, packet);
             }
             Some(Next::Control) => {
                 let this = &mut self.nodes[node as usize];
                 let packet = this.control.pop_front().expect("one waits");
-                this.sends_own = true;
-                self.sends(node, packet);
+                this.is_sending_own = true;
+                self.send(node, packet);
             }
             Some(Next::Own(class, at)) => {
                 let this = &mut self.nodes[node as usize];
                 let waiting = &mut this.output[class as usize].waiting;
                 let packet = waiting.remove(at).expect("one waits");
-                this.sends_own = true;
+                this.is_sending_own = true;
                 this.train = this.train.map(|seats| seats - 1);
-                this.sends_event = self.packets[packet].kind == Kind::Event;
+                this.is_sending_event = self.packets[packet].kind == Kind::Event;
                 self.counts.sent += 1;
                 self.without_echo[self.rings.places[node as usize].ring as usize] += 1;
                 self.raise_level(node);
-                self.sends(node, packet);
+                self.send(node, packet);
             }
             None => {}
         }
-        self.passes_the_train_on(node);
+        self.pass_train_on(node);
     }
 
     /// Returns the next packet of a node whose transmitter is free.
     fn next_of(&self, node: u32) -> Option<Next> {
         let this = &self.nodes[node as usize];
-        let waits_longer = self.waits_longer(node);
-        if waits_longer && self.settings.urgency != Urgency::Preempt {
+        let has_waiting_bypass = self.has_waiting_bypass(node);
+        if has_waiting_bypass && self.settings.urgency != Urgency::Preempt {
             return Some(Next::Passing);
         }
         let otherwise = (!this.bypass.is_empty()).then_some(Next::Passing);
-        if !this.control.is_empty() && !waits_longer {
+        if !this.control.is_empty() && !has_waiting_bypass {
             return Some(Next::Control);
         }
         let Some((class, at, priority)) = self.most_urgent(node) else { return otherwise };
@@ -171,7 +171,7 @@ impl Engine {
             Urgency::TwoBits => self.level_of_others(node).0,
             _ => 0,
         };
-        match may && !waits_longer && priority >= level {
+        match may && !has_waiting_bypass && priority >= level {
             true => Some(Next::Own(class, at)),
             false => otherwise,
         }
@@ -179,7 +179,7 @@ impl Engine {
 
     /// Returns whether a packet was in the bypass FIFO before this moment. The first one has been there longest,
     /// because packets that overtake others leave them in the order of their arrival.
-    fn waits_longer(&self, node: u32) -> bool {
+    fn has_waiting_bypass(&self, node: u32) -> bool {
         let first = self.nodes[node as usize].bypass.front();
         first.is_some_and(|&packet| self.packets[packet].entered < self.now())
     }
@@ -228,49 +228,49 @@ impl Engine {
     }
 
     /// Sends a packet and an idle symbol.
-    fn sends(&mut self, node: u32, packet: u32) {
+    fn send(&mut self, node: u32, packet: u32) {
         let now = self.now();
-        let length = self.is_free_after(node, self.packets[packet].symbols);
+        let length = self.schedule_packet_sent(node, self.packets[packet].symbols);
         self.note_link_use(node, packet, length);
         let this = &mut self.nodes[node as usize];
-        this.sends = true;
+        this.is_sending = true;
         this.free_at = now + length;
         let next = this.next;
-        self.push_after_hop(next, Event::Arrive(packet));
+        self.push_after_hop(next, Event::PacketArrived(packet));
     }
 
     /// Passes on a packet that is not for this node, or an echo of its own in the place of one that was.
-    pub(super) fn passes(&mut self, node: u32, packet: u32) {
+    pub(super) fn forward(&mut self, node: u32, packet: u32) {
         let now = self.now();
         let symbols = self.packets[packet].symbols + 1;
         self.packets[packet].entered = now;
-        if self.goes_through(node) {
+        if self.can_forward_at_once(node) {
             self.counts.passed += 1;
-            self.sends(node, packet);
+            self.send(node, packet);
             return;
         }
         let this = &mut self.nodes[node as usize];
         this.bypass.push_back(packet);
         this.bypass_symbols += symbols;
-        let sends = this.sends;
+        let is_sending = this.is_sending;
         let held = this.bypass_symbols;
-        if sends && this.free_at > now {
+        if is_sending && this.free_at > now {
             self.counts.bypass_symbols_max = self.counts.bypass_symbols_max.max(held);
         }
-        if !sends {
-            self.sends_next(node);
+        if !is_sending {
+            self.send_next(node);
         }
     }
 
     /// Returns whether an arriving packet is sent at once, without a choice among the node's own packets. Most packets
     /// on a ring only pass nodes.
-    fn goes_through(&self, node: u32) -> bool {
+    fn can_forward_at_once(&self, node: u32) -> bool {
         let this = &self.nodes[node as usize];
         let has_own = || this.output.iter().any(|output| !output.waiting.is_empty());
         let must_wait = self.settings.urgency == Urgency::None
             && self.settings.access == Access::GoBits
             && !this.idle_out.go;
-        let is_free = !this.sends && this.bypass.is_empty() && this.train.is_none();
+        let is_free = !this.is_sending && this.bypass.is_empty() && this.train.is_none();
         is_free && this.control.is_empty() && (must_wait || !has_own())
     }
 

@@ -6,7 +6,7 @@ use analysis::statistics::{Sample, summarise};
 use benchmark::Settings;
 use clap::ValueEnum;
 use contract::{FabricDescription, TimeSpan};
-use fabric_sim::sci::study::Found;
+use fabric_sim::sci::study::TrafficResults;
 use record::{Better, Measurement, Parameters, Summary};
 
 use super::{Case, operation_name, rule};
@@ -81,7 +81,7 @@ fn name(choice: &impl ValueEnum) -> String {
 
 /// Returns the measurements of a case.
 pub(super) fn measurements(arguments: &SciArguments, case: &Case) -> Vec<Measurement> {
-    let traffic = &case.findings.traffic;
+    let traffic = &case.results.traffic;
     let parameters = parameters(arguments, case);
     let make = |metric: &str, unit: &str, better, summary, samples| Measurement {
         benchmark: BENCHMARK.into(),
@@ -100,8 +100,8 @@ pub(super) fn measurements(arguments: &SciArguments, case: &Case) -> Vec<Measure
         one("least_over_most", "%", Better::Higher, 100.0 * traffic[0].least_over_most()),
         one("refused", "%", Better::Lower, 100.0 * case.refused_share()),
     ];
-    for (found, metric) in traffic.iter().zip(["delay", "urgent_delay"]) {
-        if let Some((summary, samples)) = delays(found) {
+    for (results, metric) in traffic.iter().zip(["delay", "urgent_delay"]) {
+        if let Some((summary, samples)) = delays(results) {
             all.push(make(metric, "us", Better::Lower, summary, samples));
         }
     }
@@ -109,8 +109,8 @@ pub(super) fn measurements(arguments: &SciArguments, case: &Case) -> Vec<Measure
 }
 
 /// Returns a summary of delays, and some of them, evenly distributed over all.
-fn delays(found: &Found) -> Option<(Summary, Vec<f64>)> {
-    let all: Vec<f64> = found.delays.iter().copied().map(TimeSpan::as_us).collect();
+fn delays(results: &TrafficResults) -> Option<(Summary, Vec<f64>)> {
+    let all: Vec<f64> = results.delays.iter().copied().map(TimeSpan::as_us).collect();
     let step = all.len().div_ceil(SAMPLES_MAX).max(1);
     let some = all.iter().copied().step_by(step).collect();
     Some((summarise(&Sample::new(all).ok()?, CONFIDENCE), some))

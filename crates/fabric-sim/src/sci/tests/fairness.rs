@@ -58,8 +58,8 @@ fn urgent(operation: fn(u32) -> TransactionKind, urgency: Urgency) -> Vec<f64> {
     let (warm_up, duration, joined) = (TimeSpan::from_us(50), TimeSpan::from_us(4000), None);
     let settings = RingSettings { urgency, ..ring(8) };
     let study = study::Study { settings, traffic, warm_up, duration, joined, seed: 1 };
-    let found = study::run(&study).unwrap();
-    found.traffic[0].delays.iter().map(|delay| delay.as_us()).collect()
+    let results = study::run(&study).unwrap();
+    results.traffic[0].delays.iter().map(|delay| delay.as_us()).collect()
 }
 
 fn longest(delays: &[f64]) -> f64 {
@@ -98,11 +98,11 @@ fn what_is_urgent_finds_a_place_beside_the_node_s_own_load() {
     let settings = RingSettings { urgency: Urgency::Preempt, ..ring(8) };
     let (warm_up, duration, joined) = (TimeSpan::ZERO, TimeSpan::from_us(1000), None);
     let study = study::Study { settings, traffic, warm_up, duration, joined, seed: 1 };
-    let found = study::run(&study).unwrap();
+    let results = study::run(&study).unwrap();
     // 49 or 50 are requested, and the last may be under way.
-    assert!(found.traffic[1].delays.len() >= 48, "{} were done", found.traffic[1].delays.len());
+    assert!(results.traffic[1].delays.len() >= 48, "{} were done", results.traffic[1].delays.len());
     // The node to which all send requests nothing itself.
-    assert_eq!((found.traffic[0].bytes[0], found.traffic[0].makes_requests[0]), (0, false));
+    assert_eq!((results.traffic[0].bytes[0], results.traffic[0].makes_requests[0]), (0, false));
 }
 
 /// Returns the number of transactions that each node completes with node 0 in 2 ms, if all others request them whenever
@@ -119,9 +119,9 @@ fn completed(retry: Retry, operation: TransactionKind, access: Access) -> Vec<u6
     let (warm_up, duration) = (TimeSpan::from_us(100), TimeSpan::from_us(2000));
     let study =
         study::Study { settings, traffic: vec![traffic], warm_up, duration, joined: None, seed: 1 };
-    let found = study::run(&study).unwrap();
+    let results = study::run(&study).unwrap();
     let bytes = u64::from(operation.data_bytes());
-    found.traffic[0].bytes[1..].iter().map(|all| all / bytes).collect()
+    results.traffic[0].bytes[1..].iter().map(|all| all / bytes).collect()
 }
 
 #[test]

@@ -94,12 +94,12 @@ fn a_crossbar_makes_one_ring_of_two() {
     let mut engine = Engine::new(settings).unwrap();
     let controller = engine.controller().unwrap();
     let time_of = |engine: &mut Engine, pair, operation| {
-        let born = engine.now();
-        assert!(engine.request(pair, operation, (0, born, 0)));
+        let requested_at = engine.now();
+        assert!(engine.request(pair, operation, (0, requested_at, 0)));
         loop {
             assert!(engine.step(), "it completes");
             if let Some(done) = engine.take_complete().next() {
-                return done.done.since(born).as_ps() / 1000;
+                return done.done.since(requested_at).as_ps() / 1000;
             }
         }
     };

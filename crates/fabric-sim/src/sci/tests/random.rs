@@ -69,7 +69,7 @@ fn run(settings: &RingSettings, seed: u64, count: u64) -> (u64, Vec<u64>) {
     assert!(engine.packets() <= trains, "{} packets are left: {settings:?}", engine.packets());
     for node in &engine.nodes {
         assert!(node.output.iter().all(|output| output.held == 0 && output.waiting.is_empty()));
-        assert!(node.input.iter().all(|input| input.kept == 0 && input.taken.is_empty()));
+        assert!(node.input.iter().all(|input| input.reserved == 0 && input.taken.is_empty()));
     }
     (engine.event_hash(), done)
 }

@@ -1,6 +1,6 @@
 //! Errors in the settings of rings and traffic.
 
-/// The mistake in [`RingSettings`](super::RingSettings) or [`Traffic`](super::Traffic).
+/// The error in [`RingSettings`](super::RingSettings) or [`Traffic`](super::Traffic).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct SettingsError {
