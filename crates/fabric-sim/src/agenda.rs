@@ -39,11 +39,11 @@ pub(crate) enum Event {
     /// L2: a packet has arrived at its last node.
     AtEnd(u32),
     /// L2: a node's engine has received a packet.
-    TakenIn(u32),
+    Received(u32),
     /// L2: something fails or is repaired.
     Fault(u32),
     /// L2: the sender of a message has detected which of its packets were lost.
-    Again(u32),
+    Retransmit(u32),
     /// SCI: an event of the rings. The number comes from the hash of their earlier events.
     Rings(u32),
 }
@@ -71,11 +71,11 @@ impl Event {
             Event::ChannelFree(channel) => (8, channel),
             Event::AtNode(packet) => (9, packet),
             Event::AtEnd(packet) => (10, packet),
-            Event::TakenIn(node) => (11, node),
+            Event::Received(node) => (11, node),
             Event::Stop(node) => (12, node),
             Event::Choose(node) => (13, node),
             Event::Fault(fault) => (14, fault),
-            Event::Again(message) => (15, message),
+            Event::Retransmit(message) => (15, message),
             Event::Served(message) => (16, message),
             Event::Forwarded(packet) => (17, packet),
             Event::Rings(hash) => (18, hash),

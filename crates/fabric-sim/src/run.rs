@@ -11,7 +11,7 @@ use stacks::{PooledStack, StackError, StackPool};
 
 use crate::endpoint::SimEndpoint;
 use crate::machine::{Level, Machine};
-use crate::network::{ChannelUse, Ways};
+use crate::network::{ChannelUse, Networks};
 use crate::outside::{Outside, OutsideWork};
 use crate::path::{CriticalPath, Paths};
 use crate::trace::Trace;
@@ -166,11 +166,11 @@ fn execute<T: 'static>(
 ) -> std::result::Result<Outcome<T>, Failure> {
     let sharing = options.ranks_per_processor.unwrap_or(machine.ranks_per_processor);
     let level = options.level.unwrap_or(machine.level);
-    let ways =
-        ways(machine, options.ranks, sharing, level).map_err(|why| (0, refusal(machine, why)))?;
+    let networks = networks(machine, options.ranks, sharing, level)
+        .map_err(|why| (0, refusal(machine, why)))?;
     let machine = Rc::new(machine.clone());
     let mut world =
-        World::new(machine, ways, level, options.ranks, sharing, options.seed, options.trace);
+        World::new(machine, networks, level, options.ranks, sharing, options.seed, options.trace);
     world.carries_data = options.carry_data;
     world.outside = outside.map(OutsideWork::new);
     world.paths = options.critical_path.then(|| Paths::new(options.ranks));
@@ -204,16 +204,16 @@ fn execute<T: 'static>(
 pub fn check(machine: &Machine, options: &Options) -> Result<()> {
     let sharing = options.ranks_per_processor.unwrap_or(machine.ranks_per_processor);
     let level = options.level.unwrap_or(machine.level);
-    ways(machine, options.ranks, sharing, level).map(drop).map_err(|why| refusal(machine, why))
+    networks(machine, options.ranks, sharing, level).map(drop).map_err(|why| refusal(machine, why))
 }
 
 /// Creates the networks of a machine with as many nodes as `ranks` ranks need.
-fn ways(
+fn networks(
     machine: &Machine,
     ranks: usize,
     ranks_per_processor: usize,
     level: Level,
-) -> std::result::Result<Ways, String> {
+) -> std::result::Result<Networks, String> {
     if ranks == 0 {
         return Err("run without ranks: ask for at least one".into());
     }
@@ -224,7 +224,7 @@ fn ways(
     if ranks > most {
         return Err(format!("have {ranks} ranks: it has at most {most}"));
     }
-    if machine.has_ways() && level == Level::LogGp {
+    if machine.has_variable_paths() && level == Level::LogGp {
         return Err("be simulated at level loggp: it has several networks, or ports that nodes share, or faults; take packets".into());
     }
     if let Some(rings) = &machine.sci {
@@ -233,7 +233,7 @@ fn ways(
         }
         rings.check().map_err(|why| format!("be simulated: {why}"))?;
     }
-    Ways::new(machine, ranks.div_ceil(ranks_per_processor))
+    Networks::new(machine, ranks.div_ceil(ranks_per_processor))
         .map_err(|why| format!("have {ranks} ranks: {why}"))
 }
 

@@ -10,6 +10,7 @@ mod growth;
 mod levels;
 mod many_ranks;
 mod mistakes;
+mod networks;
 mod paths;
 mod requests;
 mod ring_links;
@@ -17,7 +18,6 @@ mod rings;
 mod sharing;
 mod time;
 mod traces;
-mod ways;
 mod windows;
 
 use contract::{Rank, Result, Source, Tag, Time, TimeSpan};

@@ -54,7 +54,7 @@ pub fn occupation(machine: &Machine, bytes: u64, kind: MessageKind) -> TimeSpan 
 }
 
 /// Returns the time for which a message occupies the last link and the receiver's engine.
-pub fn taking_in(machine: &Machine, bytes: u64, kind: MessageKind) -> TimeSpan {
+pub fn reception(machine: &Machine, bytes: u64, kind: MessageKind) -> TimeSpan {
     let [_, _, receive] = stages(machine, 1);
     let link = Stage { engine: Cost::default(), link: true, count: 1 };
     let simplex = machine.endpoint.is_simplex(bytes);

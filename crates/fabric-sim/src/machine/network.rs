@@ -135,7 +135,7 @@ impl Machine {
 
     /// Returns whether messages have several paths or paths break. Only level `packets` determines which path a message
     /// takes.
-    pub fn has_ways(&self) -> bool {
+    pub fn has_variable_paths(&self) -> bool {
         !self.inner_networks.is_empty()
             || !self.faults.is_empty()
             || self.network.nodes_per_port > 1

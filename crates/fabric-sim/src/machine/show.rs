@@ -275,7 +275,7 @@ fn examples(machine: &Machine) -> Vec<String> {
         .map(|&bytes| {
             let ends = machine.endpoint.send.of(bytes) + machine.endpoint.receive.of(bytes);
             let transfer = match &machine.sci {
-                Some(rings) => crate::network::alone_on_rings(rings, machine, bytes),
+                Some(rings) => crate::network::unloaded_on_rings(rings, machine, bytes),
                 None => unloaded::transfer(machine, bytes, 1, MessageKind::Data),
             };
             let total = ends + transfer;

@@ -32,8 +32,8 @@ pub(crate) struct LogGp {
 
 #[derive(Clone, Copy, Default)]
 struct Port {
-    sends_from: Time,
-    takes_from: Time,
+    send_free_at: Time,
+    receive_free_at: Time,
     /// End of the gap after the last parcel that it took in.
     gap_until: Time,
 }
@@ -49,7 +49,7 @@ struct Times {
     links: u64,
     transfer: TimeSpan,
     occupation: TimeSpan,
-    taking_in: TimeSpan,
+    reception: TimeSpan,
 }
 
 impl LogGp {
@@ -78,10 +78,11 @@ impl LogGp {
         let now = agenda.now();
         let times = self.times(parcel);
         let port = &mut self.ports[parcel.from as usize];
-        let start = now.max(port.sends_from);
-        port.sends_from = start + times.occupation.max(self.machine.endpoint.gap.of(parcel.bytes));
+        let start = now.max(port.send_free_at);
+        port.send_free_at =
+            start + times.occupation.max(self.machine.endpoint.gap.of(parcel.bytes));
         if self.machine.endpoint.is_simplex(parcel.bytes) {
-            port.takes_from = port.takes_from.max(port.sends_from);
+            port.receive_free_at = port.receive_free_at.max(port.send_free_at);
         }
 
         let message = parcel.message;
@@ -127,15 +128,15 @@ impl LogGp {
                 let port = &mut self.ports[parcel.to as usize];
                 // The time of the parcel in this port is part of the closed form, so the parcel only waits for other
                 // parcels. If the arrival of the last one is due at this moment, that one must come first.
-                let in_order = port.takes_from < agenda.now() || agenda.now() == Time::ZERO;
+                let in_order = port.receive_free_at < agenda.now() || agenda.now() == Time::ZERO;
                 let endpoint = &self.machine.endpoint;
                 let simplex = endpoint.is_simplex(parcel.bytes);
-                let taken_in = port.takes_from + times.taking_in;
+                let taken_in = port.receive_free_at + times.reception;
                 let through = agenda.now().max(taken_in).max(port.gap_until);
-                port.takes_from = through;
+                port.receive_free_at = through;
                 // A message that occupies both ends needs no gap beyond its own time.
                 if simplex {
-                    port.sends_from = port.sends_from.max(through);
+                    port.send_free_at = port.send_free_at.max(through);
                 } else {
                     port.gap_until = through + endpoint.gap.of(parcel.bytes);
                 }
@@ -174,7 +175,7 @@ impl LogGp {
                     links,
                     transfer: unloaded::transfer(&self.machine, bytes, links, parcel.kind),
                     occupation: unloaded::occupation(&self.machine, bytes, parcel.kind),
-                    taking_in: unloaded::taking_in(&self.machine, bytes, parcel.kind),
+                    reception: unloaded::reception(&self.machine, bytes, parcel.kind),
                 };
                 self.times[slot] = Some(times);
                 times

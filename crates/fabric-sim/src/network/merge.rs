@@ -10,7 +10,7 @@ pub(crate) struct Request {
     /// The input at which it waits. Each input has one request at a time.
     pub(crate) input: u32,
     /// Time at which the packet's message was sent.
-    pub(crate) born: Time,
+    pub(crate) sent_at: Time,
     /// True if it comes from the node's own packet engine.
     pub(crate) injected: bool,
     /// Number of free places that it needs in the buffer behind the channel.
@@ -33,7 +33,9 @@ pub(crate) trait Merge {
 pub(crate) fn new(policy: MergePolicy) -> Box<dyn Merge> {
     match policy {
         MergePolicy::RoundRobin => Box::new(RoundRobin::default()),
-        MergePolicy::Age => Box::new(Ordered::new(|request| (request.born.as_ps(), request.input))),
+        MergePolicy::Age => {
+            Box::new(Ordered::new(|request| (request.sent_at.as_ps(), request.input)))
+        }
         MergePolicy::FixedPriority => {
             Box::new(Ordered::new(|request| (u64::from(request.injected), request.input)))
         }
@@ -106,8 +108,8 @@ impl<K: Fn(&Request) -> (u64, u32)> Merge for Ordered<K> {
 mod tests {
     use super::*;
 
-    fn request(input: u32, born_ps: u64) -> Request {
-        Request { input, born: Time::from_ps(born_ps), injected: input == 0, places: 1 }
+    fn request(input: u32, sent_at_ps: u64) -> Request {
+        Request { input, sent_at: Time::from_ps(sent_at_ps), injected: input == 0, places: 1 }
     }
 
     /// Grants requests until none is left. Returns the inputs in the order of their grants.

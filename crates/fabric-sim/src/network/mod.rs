@@ -2,10 +2,10 @@
 
 mod loggp;
 mod merge;
+mod networks;
 mod order;
 mod packets;
 mod rings;
-mod ways;
 
 use std::rc::Rc;
 
@@ -15,8 +15,8 @@ use crate::agenda::{Agenda, Event};
 use crate::machine::{Level, Machine};
 use crate::message_kind::MessageKind;
 
-pub(crate) use rings::{Transfer, alone as alone_on_rings};
-pub(crate) use ways::Ways;
+pub(crate) use networks::Networks;
+pub(crate) use rings::{Transfer, unloaded_time as unloaded_on_rings};
 
 /// A transfer for a network.
 #[derive(Clone, Copy, Debug)]
@@ -41,9 +41,9 @@ pub(crate) enum Outcome {
     /// Its last byte has left the receiver's engine.
     Arrived(u32),
     /// No network leads to its destination, and none will.
-    CutOff(u32),
+    Unreachable(u32),
     /// A node is broken for ever. The number is the node's.
-    Died(u32),
+    NodeFailed(u32),
     /// A node's processor must forward a packet, which takes it `span`.
     Forwards { node: u32, packet: u32, span: TimeSpan },
 }
@@ -71,14 +71,14 @@ pub struct ChannelUse {
 }
 
 impl Network {
-    pub(crate) fn new(machine: &Rc<Machine>, ways: Ways, level: Level) -> Self {
+    pub(crate) fn new(machine: &Rc<Machine>, networks: Networks, level: Level) -> Self {
         let machine = Rc::clone(machine);
         if let Some(settings) = &machine.sci {
             return Network::Rings(Box::new(rings::Rings::new(settings, &machine)));
         }
         match level {
-            Level::LogGp => Network::LogGp(loggp::LogGp::new(machine, ways.into_outermost())),
-            Level::Packets => Network::Packets(packets::Packets::new(machine, ways)),
+            Level::LogGp => Network::LogGp(loggp::LogGp::new(machine, networks.into_outermost())),
+            Level::Packets => Network::Packets(packets::Packets::new(machine, networks)),
         }
     }
 
@@ -89,11 +89,11 @@ impl Network {
         }
     }
 
-    /// Describes the broken channels on all paths of a message that is cut off.
-    pub(crate) fn explain_cut(&self, message: u32) -> String {
+    /// Describes the broken channels on all paths of a message whose destination is unreachable.
+    pub(crate) fn explain_unreachable(&self, message: u32) -> String {
         match self {
             Network::LogGp(_) | Network::Rings(_) => String::new(),
-            Network::Packets(network) => network.explain_cut(message),
+            Network::Packets(network) => network.explain_unreachable(message),
         }
     }
 
@@ -126,19 +126,19 @@ impl Network {
     }
 
     /// Returns the transfer of an access that has come over rings. The responses of the transfer bring the answer back.
-    pub(crate) fn way_back(&self, message: u32) -> Option<Transfer> {
+    pub(crate) fn transfer_of(&self, message: u32) -> Option<Transfer> {
         match self {
             Network::LogGp(_) | Network::Packets(_) => None,
-            Network::Rings(network) => Some(network.way_back(message)),
+            Network::Rings(network) => Some(network.transfer_of(message)),
         }
     }
 
     /// Records the answer of an access. Returns whether the responses of its transfer bring the answer back. If there
     /// are no responses or all of them have come before, the answer must be a message of its own.
-    pub(crate) fn brings_back(&mut self, transfer: Transfer, answer: Option<u32>) -> bool {
+    pub(crate) fn set_answer(&mut self, transfer: Transfer, answer: Option<u32>) -> bool {
         match self {
             Network::LogGp(_) | Network::Packets(_) => false,
-            Network::Rings(network) => network.brings_back(transfer, answer),
+            Network::Rings(network) => network.set_answer(transfer, answer),
         }
     }
 

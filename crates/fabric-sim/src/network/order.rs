@@ -13,14 +13,14 @@ pub(super) struct Order {
 }
 
 impl Order {
-    pub(super) fn begins(&mut self, parcel: Parcel) {
+    pub(super) fn begin(&mut self, parcel: Parcel) {
         let queue = self.between.entry((parcel.from, parcel.to)).or_default();
         queue.push_back((parcel.message, false));
     }
 
     /// Records that all of a message has come. The message, and those that have waited for it, arrive as soon as all
     /// before them have arrived.
-    pub(super) fn ends(&mut self, parcel: Parcel, outcomes: &mut Vec<Outcome>) {
+    pub(super) fn end(&mut self, parcel: Parcel, outcomes: &mut Vec<Outcome>) {
         let queue = self.between.get_mut(&(parcel.from, parcel.to)).expect("it has begun");
         let mut same = queue.iter_mut().filter(|(message, _)| *message == parcel.message);
         same.next().expect("it is under way").1 = true;
@@ -43,12 +43,12 @@ mod tests {
     #[test]
     fn those_that_come_early_wait_for_the_ones_before_them() {
         let (mut order, mut outcomes) = (Order::default(), Vec::new());
-        [parcel(7, 1), parcel(3, 1), parcel(5, 2)].into_iter().for_each(|one| order.begins(one));
-        order.ends(parcel(3, 1), &mut outcomes);
+        [parcel(7, 1), parcel(3, 1), parcel(5, 2)].into_iter().for_each(|one| order.begin(one));
+        order.end(parcel(3, 1), &mut outcomes);
         assert_eq!(outcomes, []);
-        order.ends(parcel(5, 2), &mut outcomes);
+        order.end(parcel(5, 2), &mut outcomes);
         assert_eq!(outcomes, [Outcome::Arrived(5)]);
-        order.ends(parcel(7, 1), &mut outcomes);
+        order.end(parcel(7, 1), &mut outcomes);
         let arrived = [5, 7, 3].map(Outcome::Arrived);
         assert_eq!(outcomes, arrived);
     }

@@ -67,7 +67,7 @@ struct Underway {
 #[derive(Clone, Copy)]
 enum Answer {
     /// Not known yet: the agent has not carried the access out.
-    Open,
+    Pending,
     /// A message.
     Message(u32),
     /// Nothing: the answer is given later, or there is none.
@@ -75,7 +75,7 @@ enum Answer {
 }
 
 /// Returns the time of a message of `bytes` bytes from a node to the next while nothing else is in the rings.
-pub(crate) fn alone(settings: &RingSettings, machine: &Machine, bytes: u64) -> TimeSpan {
+pub(crate) fn unloaded_time(settings: &RingSettings, machine: &Machine, bytes: u64) -> TimeSpan {
     let mut rings = Rings::new(settings, machine);
     let (mut agenda, mut outcomes) = (Agenda::new(), Vec::new());
     let (to, kind) = (1 % settings.shape.hosts(), MessageKind::Data);
@@ -121,7 +121,7 @@ impl Rings {
         let transactions = Transactions::of(parcel);
         let count = transactions.count();
         let answer = match parcel.access {
-            Some(_) => Answer::Open,
+            Some(_) => Answer::Pending,
             None => Answer::None,
         };
         let number = self.underway.add(Underway {
@@ -137,7 +137,7 @@ impl Rings {
             self.of_message.resize(message + 1, number);
         }
         self.of_message[message] = number;
-        self.order.begins(parcel);
+        self.order.begin(parcel);
         let others = usize::from(!self.is_urgent(transactions));
         self.to_send[parcel.from as usize][others].push_back(number);
         self.unsent += 1;
@@ -189,30 +189,34 @@ impl Rings {
     }
 
     /// Returns the transfer of an access that its agent must carry out.
-    pub(crate) fn way_back(&self, message: u32) -> Transfer {
+    pub(crate) fn transfer_of(&self, message: u32) -> Transfer {
         Transfer(self.of_message[message as usize])
     }
 
     /// Records that the agent has carried an access out. Returns whether the responses bring the answer back. They do
     /// not if all of them have come before.
-    pub(crate) fn brings_back(&mut self, Transfer(number): Transfer, answer: Option<u32>) -> bool {
+    pub(crate) fn set_answer(&mut self, Transfer(number): Transfer, answer: Option<u32>) -> bool {
         let transfer = &mut self.underway[number];
         transfer.answer = answer.map_or(Answer::None, Answer::Message);
-        let brings = transfer.incomplete > 0;
-        if !brings {
+        let has_responses = transfer.incomplete > 0;
+        if !has_responses {
             self.underway.remove(number);
         }
-        brings && answer.is_some()
+        has_responses && answer.is_some()
     }
 
     /// Handles one event. It completes at most one transaction and unblocks at most one node.
     fn step(&mut self, outcomes: &mut Vec<Outcome>) {
         self.engine.step();
         while let Some(tag) = self.engine.pop_carried_out() {
-            self.carried_out(tag as u32, outcomes);
+            self.transaction_carried_out(tag as u32, outcomes);
         }
         while let Some(one) = self.engine.pop_complete() {
-            self.is_complete(one.tag as u32, one.operation.response_symbols().is_some(), outcomes);
+            self.transaction_complete(
+                one.tag as u32,
+                one.operation.response_symbols().is_some(),
+                outcomes,
+            );
         }
         while let Some(node) = self.engine.pop_unblocked() {
             if (node as usize) < self.to_send.len() {
@@ -222,18 +226,23 @@ impl Rings {
     }
 
     /// Records that the target has carried a transaction out.
-    fn carried_out(&mut self, number: u32, outcomes: &mut Vec<Outcome>) {
+    fn transaction_carried_out(&mut self, number: u32, outcomes: &mut Vec<Outcome>) {
         let transfer = &mut self.underway[number];
         transfer.to_carry_out -= 1;
         if transfer.to_carry_out == 0 {
-            self.order.ends(transfer.parcel, outcomes);
+            self.order.end(transfer.parcel, outcomes);
         }
     }
 
     /// Records that a transaction is complete: its response is back, or it has no response and was carried out.
-    fn is_complete(&mut self, number: u32, has_response: bool, outcomes: &mut Vec<Outcome>) {
+    fn transaction_complete(
+        &mut self,
+        number: u32,
+        has_response: bool,
+        outcomes: &mut Vec<Outcome>,
+    ) {
         if !has_response {
-            self.carried_out(number, outcomes);
+            self.transaction_carried_out(number, outcomes);
         }
         let transfer = &mut self.underway[number];
         transfer.incomplete -= 1;
@@ -241,7 +250,7 @@ impl Rings {
             return;
         }
         match transfer.answer {
-            Answer::Open => {}
+            Answer::Pending => {}
             Answer::None => self.underway.remove(number),
             Answer::Message(answer) => {
                 outcomes.push(Outcome::Arrived(answer));

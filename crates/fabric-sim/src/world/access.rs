@@ -56,12 +56,12 @@ impl World {
         let request = self.ranks[rank].operations.add(state);
         let number = self.new_message(to as u32, envelope, data, Mode::Access(access));
         self.keep_send(number, request);
-        self.set_out(number);
+        self.send_access(number);
         request
     }
 
     /// Sends an access or an answer: over the network, or at once if both ends are one processor or share one memory.
-    fn set_out(&mut self, number: u32) {
+    fn send_access(&mut self, number: u32) {
         let by_processor = self.windows().is_some_and(|one| one.path == AccessPath::Processor);
         if by_processor || self.is_local(number) {
             self.arrived(number);
@@ -120,18 +120,18 @@ impl World {
             recorder.message(source, to, request.len(), sent_at, now);
         }
         self.messages[number as usize].data = request;
-        let mut way_back = match self.is_local(number) {
+        let mut transfer = match self.is_local(number) {
             true => None,
-            false => self.network.way_back(number),
+            false => self.network.transfer_of(number),
         };
         self.forget(number);
         for answer in answers {
             let is_own = answer.to == source as usize && answer.tag == envelope.tag;
-            let way_back = if is_own { way_back.take() } else { None };
-            self.answer_access((to, place.1), access, answer, way_back);
+            let transfer = if is_own { transfer.take() } else { None };
+            self.answer_access((to, place.1), access, answer, transfer);
         }
-        if let Some(transfer) = way_back {
-            self.network.brings_back(transfer, None);
+        if let Some(transfer) = transfer {
+            self.network.set_answer(transfer, None);
         }
         if is_notice {
             self.note_access(to as usize);
@@ -145,16 +145,16 @@ impl World {
         (from, context): (u32, u32),
         access: RemoteAccess,
         answer: AgentAnswer,
-        way_back: Option<Transfer>,
+        transfer: Option<Transfer>,
     ) {
         let AgentAnswer { to, tag, data } = answer;
         let bytes = data.len();
         let envelope = Envelope { context, source: from, tag, bytes, room: bytes };
         let number = self.new_message(to as u32, envelope, &data, Mode::Answer(access));
-        let brought =
-            way_back.is_some_and(|transfer| self.network.brings_back(transfer, Some(number)));
-        if !brought {
-            self.set_out(number);
+        let is_in_response =
+            transfer.is_some_and(|transfer| self.network.set_answer(transfer, Some(number)));
+        if !is_in_response {
+            self.send_access(number);
         }
     }
 

@@ -72,8 +72,8 @@ impl World {
 
     /// Fails the run because no network leads to a message's receiver any more, and none will: for its sender that rank
     /// is dead.
-    pub(super) fn cut_off(&mut self, number: u32) {
-        let broken = self.network.explain_cut(number);
+    pub(super) fn fail_unreachable(&mut self, number: u32) {
+        let broken = self.network.explain_unreachable(number);
         let (from, to) = self.ends_of_parcel(number);
         let us = self.now().since(Time::ZERO).as_us();
         let how = format!("nothing leads to it from rank {from} at {us} us; broken is {broken}");
@@ -82,7 +82,7 @@ impl World {
     }
 
     /// Fails the run because a node has failed permanently, unless its first rank has ended.
-    pub(super) fn died(&mut self, node: u32) {
+    pub(super) fn fail_node(&mut self, node: u32) {
         let on_it = |&rank: &usize| self.processors.node(rank) == node as usize;
         let Some(rank) = (0..self.size()).find(on_it) else { return };
         if self.ranks[rank].waiting == Waiting::Ended {

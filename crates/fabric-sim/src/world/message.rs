@@ -191,8 +191,8 @@ impl World {
                 Outcome::Started(number) => self.started(number),
                 Outcome::Left(number) => self.left(number),
                 Outcome::Arrived(number) => self.arrived(number),
-                Outcome::CutOff(number) => self.cut_off(number),
-                Outcome::Died(node) => self.died(node),
+                Outcome::Unreachable(number) => self.fail_unreachable(number),
+                Outcome::NodeFailed(node) => self.fail_node(node),
                 Outcome::Forwards { node, packet, span } => {
                     let done = Event::Forwarded(packet);
                     self.processors.interrupt(&mut self.agenda, node, span, done);

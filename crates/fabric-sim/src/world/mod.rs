@@ -19,7 +19,7 @@ use contract::{Error, Priority, Result, Time};
 
 use crate::agenda::{Agenda, Event};
 use crate::machine::{Level, Machine};
-use crate::network::{ChannelUse, Network, Outcome, Ways};
+use crate::network::{ChannelUse, Network, Networks, Outcome};
 use crate::outside::{Beside, OutsideWork};
 use crate::path::Paths;
 use crate::trace::Recorder;
@@ -98,7 +98,7 @@ struct RankState {
 impl World {
     pub(crate) fn new(
         machine: Rc<Machine>,
-        ways: Ways,
+        networks: Networks,
         level: Level,
         ranks: usize,
         ranks_per_processor: usize,
@@ -106,10 +106,10 @@ impl World {
         trace: bool,
     ) -> Self {
         let processors = {
-            let (nodes, sharing) = (ways.nodes(), ranks_per_processor as u32);
+            let (nodes, sharing) = (networks.nodes(), ranks_per_processor as u32);
             Processors::new(&machine, level, nodes, sharing, seed)
         };
-        let mut network = Network::new(&machine, ways, level);
+        let mut network = Network::new(&machine, networks, level);
         if trace {
             network.keep_busy_spans();
         }

@@ -71,7 +71,7 @@ pub fn parse(file: &str, text: &str) -> Result<Machine, FileError> {
         name: read.name,
         title: read.title,
     };
-    if machine.has_ways() && machine.level == Level::LogGp {
+    if machine.has_variable_paths() && machine.level == Level::LogGp {
         let why = "must be \"packets\": only this level knows which of several ways a message takes, and what breaks";
         return Err(place.refuse("level", why));
     }

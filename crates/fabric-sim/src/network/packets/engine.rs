@@ -15,55 +15,60 @@ const PREPARED_MAX: usize = 2;
 impl Packets {
     /// Does all work that the engine of a node can do. If one engine sends and takes in, taking in comes first.
     pub(super) fn work(&mut self, agenda: &mut Agenda, node: u32, outcomes: &mut Vec<Outcome>) {
-        while self.take_in_next(agenda, node, outcomes) || self.prepare_next(agenda, node, outcomes)
+        while self.receive_next(agenda, node, outcomes) || self.prepare_next(agenda, node, outcomes)
         {
         }
     }
 
-    fn take_in_next(
+    fn receive_next(
         &mut self,
         agenda: &mut Agenda,
         node: u32,
         outcomes: &mut Vec<Outcome>,
     ) -> bool {
         let own = &self.nodes[node as usize];
-        let engine_busy = own.taking_in || (own.sending && !self.machine.endpoint.co_processor);
-        let Some(&packet) = own.to_take_in.front().filter(|_| !engine_busy) else { return false };
+        let engine_busy = own.receiving || (own.sending && !self.machine.endpoint.co_processor);
+        let Some(&packet) = own.to_receive.front().filter(|_| !engine_busy) else { return false };
         let packet = self.packets[packet as usize];
         let cost = engine_time(self.machine.endpoint.packet_receive, packet.bytes, packet.first);
         if cost == TimeSpan::ZERO {
-            self.took_in(agenda, node, outcomes);
+            self.complete_reception(agenda, node, outcomes);
         } else {
-            self.nodes[node as usize].taking_in = true;
-            agenda.push(agenda.now() + cost, Event::TakenIn(node));
+            self.nodes[node as usize].receiving = true;
+            agenda.push(agenda.now() + cost, Event::Received(node));
         }
         true
     }
 
-    pub(super) fn took_in(&mut self, agenda: &mut Agenda, node: u32, outcomes: &mut Vec<Outcome>) {
-        let taken = self.nodes[node as usize].to_take_in.pop_front();
+    pub(super) fn complete_reception(
+        &mut self,
+        agenda: &mut Agenda,
+        node: u32,
+        outcomes: &mut Vec<Outcome>,
+    ) {
+        let taken = self.nodes[node as usize].to_receive.pop_front();
         let number = taken.expect("the engine takes in the first packet");
         let packet = self.packets[number as usize];
         self.free_packets.push(number);
-        let last = self.travels[packet.message as usize].route[packet.hop as usize - 1];
-        self.gives_place_back(last);
-        let travel = &mut self.travels[packet.message as usize];
-        travel.inside -= 1;
-        travel.delivered += u64::from(packet.bytes);
-        let parcel = travel.parcel.expect("a packet's message is under way");
-        debug_assert!(travel.delivered <= parcel.bytes, "nothing arrives twice");
-        if travel.delivered == parcel.bytes {
+        let last = self.parcels[packet.message as usize].route[packet.hop as usize - 1];
+        self.return_credit(last);
+        let state = &mut self.parcels[packet.message as usize];
+        state.inside -= 1;
+        state.delivered += u64::from(packet.bytes);
+        let parcel = state.parcel.expect("a packet's message is under way");
+        debug_assert!(state.delivered <= parcel.bytes, "nothing arrives twice");
+        if state.delivered == parcel.bytes {
             match &mut self.order {
                 None => outcomes.push(Outcome::Arrived(packet.message)),
-                Some(order) => order.ends(parcel, outcomes),
+                Some(order) => order.end(parcel, outcomes),
             }
         } else {
-            self.sends_again_later(agenda, packet.message);
+            self.schedule_retransmission(agenda, packet.message);
         }
     }
 
     /// Returns a credit: a place of the buffer behind a channel is free again.
-    pub(super) fn gives_place_back(&mut self, channel: u32) {
+    pub(super) fn return_credit(&mut self, channel: u32) {
         if self.channels[channel as usize].credits != UNLIMITED {
             self.channels[channel as usize].credits += 1;
             self.touch(channel);
@@ -79,23 +84,23 @@ impl Packets {
     ) -> bool {
         let own = &self.nodes[node as usize];
         let endpoint = &self.machine.endpoint;
-        let engine_busy = own.sending || (own.taking_in && !endpoint.co_processor);
+        let engine_busy = own.sending || (own.receiving && !endpoint.co_processor);
         let waiting = self.inputs[self.own_input(node)].len();
         let room = if endpoint.engine_overlaps_link { PREPARED_MAX } else { 1 };
         let Some(&message) = own.to_send.front().filter(|_| !engine_busy && waiting < room) else {
             return false;
         };
-        let travel = &mut self.travels[message as usize];
-        let first = !travel.cut_any;
-        let bytes = travel.next_packet_bytes(&self.ways) as u32;
+        let state = &mut self.parcels[message as usize];
+        let first = !state.cut_any;
+        let bytes = state.next_packet_bytes(&self.networks) as u32;
         if first {
-            travel.cut_any = true;
+            state.cut_any = true;
             outcomes.push(Outcome::Started(message));
         }
-        let kind = travel.parcel.map_or(MessageKind::Data, |parcel| parcel.kind);
-        let setup = match travel.parcel {
+        let kind = state.parcel.map_or(MessageKind::Data, |parcel| parcel.kind);
+        let setup = match state.parcel {
             Some(parcel) if first && !matches!(kind, MessageKind::Bare | MessageKind::Access) => {
-                let software = self.ways.network(travel.way as usize).message;
+                let software = self.networks.network(state.network as usize).message;
                 endpoint.setup.of(parcel.bytes) + software.of(parcel.bytes)
             }
             _ => TimeSpan::ZERO,
@@ -113,17 +118,17 @@ impl Packets {
     /// Puts the packet that the engine has prepared into the queue before the node's first channel.
     pub(super) fn inject(&mut self, agenda: &mut Agenda, node: u32, outcomes: &mut Vec<Outcome>) {
         let message = *self.nodes[node as usize].to_send.front().expect("its packet was prepared");
-        let travel = &mut self.travels[message as usize];
-        let parcel = travel.parcel.expect("a message to send has its parcel");
-        let bytes = travel.next_packet_bytes(&self.ways);
-        let first = travel.uncut == parcel.bytes;
-        travel.uncut -= bytes;
-        travel.inside += 1;
-        let last = travel.uncut == 0;
+        let state = &mut self.parcels[message as usize];
+        let parcel = state.parcel.expect("a message to send has its parcel");
+        let bytes = state.next_packet_bytes(&self.networks);
+        let first = state.uncut == parcel.bytes;
+        state.uncut -= bytes;
+        state.inside += 1;
+        let last = state.uncut == 0;
         let own = &mut self.nodes[node as usize];
         let to_send = &mut own.to_send;
-        if last || travel.is_broken {
-            own.waiting_bytes -= travel.uncut;
+        if last || state.is_broken {
+            own.waiting_bytes -= state.uncut;
             to_send.pop_front();
         } else if self.machine.endpoint.interleaves_messages {
             to_send.rotate_left(1);

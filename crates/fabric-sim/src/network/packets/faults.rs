@@ -5,7 +5,7 @@ use super::Packets;
 use crate::agenda::{Agenda, Event};
 use crate::machine::Fault;
 use crate::network::Outcome;
-use crate::network::ways::Ways;
+use crate::network::networks::Networks;
 
 /// The state of faults and their consequences.
 #[derive(Default)]
@@ -13,7 +13,7 @@ pub(super) struct Faults {
     /// Messages that no network carries until something is repaired.
     waiting: Vec<u32>,
     /// Number of faults that are yet to be repaired.
-    to_mend: usize,
+    repairs_due: usize,
     /// Number of lost packets. Their numbers are not reused, because a link may still carry them.
     lost_packets: usize,
 }
@@ -31,29 +31,35 @@ impl Packets {
             agenda.push(*at, Event::Fault(2 * number));
             if let Some(until) = until {
                 agenda.push(*until, Event::Fault(2 * number + 1));
-                self.faults.to_mend += 1;
+                self.faults.repairs_due += 1;
             }
         }
     }
 
-    pub(super) fn breaks_or_mends(
+    pub(super) fn handle_fault(
         &mut self,
         agenda: &mut Agenda,
         event: u32,
         outcomes: &mut Vec<Outcome>,
     ) {
         let Fault { broken, until, .. } = self.machine.faults[event as usize / 2].clone();
-        let channels = self.ways.channels_of(&broken).expect("faults were checked at the start");
+        let channels =
+            self.networks.channels_of(&broken).expect("faults were checked at the start");
         if event % 2 == 1 {
-            return self.mends(agenda, &channels, outcomes);
+            return self.repair_channels(agenda, &channels, outcomes);
         }
-        self.breaks(agenda, &channels, outcomes);
-        if let Some(node) = Ways::node_of(&broken).filter(|_| until.is_none()) {
-            outcomes.push(Outcome::Died(node as u32));
+        self.break_channels(agenda, &channels, outcomes);
+        if let Some(node) = Networks::node_of(&broken).filter(|_| until.is_none()) {
+            outcomes.push(Outcome::NodeFailed(node as u32));
         }
     }
 
-    fn breaks(&mut self, agenda: &mut Agenda, channels: &[u32], outcomes: &mut Vec<Outcome>) {
+    fn break_channels(
+        &mut self,
+        agenda: &mut Agenda,
+        channels: &[u32],
+        outcomes: &mut Vec<Outcome>,
+    ) {
         for &number in channels {
             let channel = &mut self.channels[number as usize];
             channel.broken += 1;
@@ -70,9 +76,9 @@ impl Packets {
             let queued = self.nodes[engine as usize].to_send.iter().copied();
             let cut: Vec<u32> = queued.filter(|&message| self.is_cut(message)).collect();
             for message in cut {
-                self.travels[message as usize].is_broken = true;
-                self.leaves_engine(message);
-                self.sends_again_later(agenda, message);
+                self.parcels[message as usize].is_broken = true;
+                self.dequeue(message);
+                self.schedule_retransmission(agenda, message);
             }
             self.work(agenda, engine, outcomes);
         }
@@ -80,47 +86,57 @@ impl Packets {
 
     /// Returns whether a broken channel is on the route of a message.
     fn is_cut(&self, message: u32) -> bool {
-        let mut route = self.travels[message as usize].route.iter();
+        let mut route = self.parcels[message as usize].route.iter();
         route.any(|&channel| self.channels[channel as usize].broken > 0)
     }
 
-    fn mends(&mut self, agenda: &mut Agenda, channels: &[u32], outcomes: &mut Vec<Outcome>) {
+    fn repair_channels(
+        &mut self,
+        agenda: &mut Agenda,
+        channels: &[u32],
+        outcomes: &mut Vec<Outcome>,
+    ) {
         for &number in channels {
             self.channels[number as usize].broken -= 1;
         }
-        self.faults.to_mend -= 1;
+        self.faults.repairs_due -= 1;
         for message in std::mem::take(&mut self.faults.waiting) {
-            self.sets_out(agenda, message, outcomes);
+            self.start_transfer(agenda, message, outcomes);
         }
     }
 
     /// Handles a message whose destination no network reaches. If nothing is repaired any more, none ever will.
-    pub(super) fn waits_for_repair(&mut self, message: u32, outcomes: &mut Vec<Outcome>) {
-        if self.faults.to_mend > 0 {
+    pub(super) fn await_repair(&mut self, message: u32, outcomes: &mut Vec<Outcome>) {
+        if self.faults.repairs_due > 0 {
             self.faults.waiting.push(message);
         } else {
-            outcomes.push(Outcome::CutOff(message));
+            outcomes.push(Outcome::Unreachable(message));
         }
     }
 
     /// Loses a packet on a broken link.
-    pub(super) fn drops(&mut self, agenda: &mut Agenda, number: u32, outcomes: &mut Vec<Outcome>) {
+    pub(super) fn drop_packet(
+        &mut self,
+        agenda: &mut Agenda,
+        number: u32,
+        outcomes: &mut Vec<Outcome>,
+    ) {
         let packet = &mut self.packets[number as usize];
         packet.lost = true;
         let (message, bytes) = (packet.message, packet.bytes);
         self.faults.lost_packets += 1;
-        let travel = &mut self.travels[message as usize];
-        travel.inside -= 1;
-        travel.lost_bytes += u64::from(bytes);
-        travel.is_broken = true;
-        self.leaves_engine(message);
-        self.sends_again_later(agenda, message);
+        let state = &mut self.parcels[message as usize];
+        state.inside -= 1;
+        state.lost_bytes += u64::from(bytes);
+        state.is_broken = true;
+        self.dequeue(message);
+        self.schedule_retransmission(agenda, message);
         let sender = self.engines(message).0;
         self.work(agenda, sender, outcomes);
     }
 
     /// Takes a message out of its engine's queue, unless the engine prepares its next packet.
-    fn leaves_engine(&mut self, message: u32) {
+    fn dequeue(&mut self, message: u32) {
         let engine = self.engines(message).0 as usize;
         let own = &mut self.nodes[engine];
         let Some(place) = own.to_send.iter().position(|&queued| queued == message) else { return };
@@ -128,49 +144,50 @@ impl Packets {
             return;
         }
         own.to_send.remove(place);
-        own.waiting_bytes -= self.travels[message as usize].uncut;
+        own.waiting_bytes -= self.parcels[message as usize].uncut;
     }
 
     /// Schedules a message whose route is broken to be sent again, some time after nothing more of it is inside.
-    pub(super) fn sends_again_later(&mut self, agenda: &mut Agenda, message: u32) {
-        let travel = &self.travels[message as usize];
-        if !travel.is_broken || travel.inside > 0 {
+    pub(super) fn schedule_retransmission(&mut self, agenda: &mut Agenda, message: u32) {
+        let state = &self.parcels[message as usize];
+        if !state.is_broken || state.inside > 0 {
             return;
         }
         let engine = self.engines(message).0 as usize;
         if self.nodes[engine].to_send.contains(&message) {
             return;
         }
-        let travel = &mut self.travels[message as usize];
-        travel.is_broken = false;
-        let notice = self.ways.network(travel.way as usize).notice;
-        agenda.push(agenda.now() + notice, Event::Again(message));
+        let state = &mut self.parcels[message as usize];
+        state.is_broken = false;
+        let notice = self.networks.network(state.network as usize).notice;
+        agenda.push(agenda.now() + notice, Event::Retransmit(message));
     }
 
     /// Sends again the bytes of a message that were lost, after its sender has detected the loss.
-    pub(super) fn sends_again(
+    pub(super) fn retransmit(
         &mut self,
         agenda: &mut Agenda,
         message: u32,
         outcomes: &mut Vec<Outcome>,
     ) {
-        let travel = &mut self.travels[message as usize];
-        travel.uncut += std::mem::take(&mut travel.lost_bytes);
-        travel.cut_any = false;
-        self.sets_out(agenda, message, outcomes);
+        let state = &mut self.parcels[message as usize];
+        state.uncut += std::mem::take(&mut state.lost_bytes);
+        state.cut_any = false;
+        self.start_transfer(agenda, message, outcomes);
     }
 
     /// Returns the names of the broken channels on all paths of a message.
-    pub(crate) fn explain_cut(&self, message: u32) -> String {
+    pub(crate) fn explain_unreachable(&self, message: u32) -> String {
         let parcel = self.parcel(message);
         let (from, to) = (parcel.from as usize, parcel.to as usize);
-        let broken_on = |way: usize| {
+        let broken_on = |network: usize| {
             let mut route = Vec::new();
-            self.ways.route(way, from, to, &mut route);
+            self.networks.route(network, from, to, &mut route);
             let broken = route.into_iter().find(|&one| self.channels[one as usize].broken > 0);
-            broken.map(|channel| self.ways.channel_name(channel))
+            broken.map(|channel| self.networks.channel_name(channel))
         };
-        let reaching = (0..self.ways.count()).filter(|&way| self.ways.reaches(way, from, to));
+        let reaching =
+            (0..self.networks.count()).filter(|&network| self.networks.reaches(network, from, to));
         reaching.filter_map(broken_on).collect::<Vec<_>>().join(", ")
     }
 }

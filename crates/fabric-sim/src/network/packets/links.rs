@@ -23,7 +23,7 @@ impl Packets {
         outcomes: &mut Vec<Outcome>,
     ) {
         let channel = self.next_channel(packet);
-        self.channels[channel as usize].queue.grows(agenda.now());
+        self.channels[channel as usize].queue.grow(agenda.now());
         let input = self.queue_of(channel).unwrap_or(input);
         self.inputs[input as usize].push_back(packet);
         if self.inputs[input as usize].len() == 1 {
@@ -37,18 +37,18 @@ impl Packets {
         while let Some(&number) = self.inputs[input as usize].front() {
             let packet = self.packets[number as usize];
             let (channel, injected) = (self.next_channel(number), packet.hop == 0);
-            let born = self.travels[packet.message as usize].born;
+            let sent_at = self.parcels[packet.message as usize].sent_at;
             if packet.lost || self.channels[channel as usize].broken > 0 {
                 self.inputs[input as usize].pop_front();
-                self.channels[channel as usize].queue.shrinks(agenda.now());
+                self.channels[channel as usize].queue.shrink(agenda.now());
                 self.packets[number as usize].lost = true;
-                self.leaves_input(agenda, input, (number, false), outcomes);
-                self.drops(agenda, number, outcomes);
+                self.release_input(agenda, input, (number, false), outcomes);
+                self.drop_packet(agenda, number, outcomes);
                 continue;
             }
-            let enters_ring = self.ways.enters_ring((!injected).then_some(input), channel);
+            let enters_ring = self.networks.enters_ring((!injected).then_some(input), channel);
             let places = if enters_ring { 2 } else { 1 };
-            let request = Request { input, born, injected, places };
+            let request = Request { input, sent_at, injected, places };
             self.channels[channel as usize].merge.add(request);
             self.touch(channel);
             return;
@@ -56,7 +56,7 @@ impl Packets {
     }
 
     /// Records that a packet has left an input, carried or lost there, so that there is room for another.
-    fn leaves_input(
+    fn release_input(
         &mut self,
         agenda: &mut Agenda,
         input: u32,
@@ -66,7 +66,7 @@ impl Packets {
         let Packet { message, last, bytes, lost, hop, .. } = self.packets[packet as usize];
         let (channels, engines) = (self.channels.len() as u32, self.nodes.len() as u32);
         let engine = match input {
-            channel if channel < channels => return self.gives_place_back(channel),
+            channel if channel < channels => return self.return_credit(channel),
             engine if engine < channels + engines => engine - channels,
             // The queue of a link holds the node's own packets, and those that it forwards.
             _ if hop > u32::from(carried) => return,
@@ -102,7 +102,7 @@ impl Packets {
                 continue;
             }
             let Some(granted) = channel.merge.arbitrate(channel.credits) else { continue };
-            if self.leaves_link_to_other(number) {
+            if self.yields_to_other_direction(number) {
                 continue;
             }
             if self.simplex_ends(granted.input).any(|node| self.nodes[node as usize].occupied) {
@@ -122,8 +122,9 @@ impl Packets {
         let number = *self.inputs[input as usize].front().expect("a packet waits at the input");
         let packet = self.packets[number as usize];
         let (parcel, channels) =
-            (self.parcel(packet.message), self.travels[packet.message as usize].route.len());
-        let of_links = self.ways.network(self.travels[packet.message as usize].way as usize);
+            (self.parcel(packet.message), self.parcels[packet.message as usize].route.len());
+        let of_links =
+            self.networks.network(self.parcels[packet.message as usize].network as usize);
         let is_simplex = self.machine.endpoint.is_simplex(parcel.bytes) && !of_links.simplex_links;
         let (from, to) = self.engines(packet.message);
         let sends = (is_simplex && packet.hop == 0).then_some(from);
@@ -140,9 +141,9 @@ impl Packets {
             *self.inputs[input as usize].front().expect("a packet asked for the channel");
         let packet = &mut self.packets[packet_number as usize];
         packet.hop += 1;
-        let travel = &self.travels[packet.message as usize];
-        let network = self.ways.network_of(number);
-        let kind = travel.parcel.map_or(MessageKind::Data, |parcel| parcel.kind);
+        let state = &self.parcels[packet.message as usize];
+        let network = self.networks.network_of(number);
+        let kind = state.parcel.map_or(MessageKind::Data, |parcel| parcel.kind);
         let time = network.serialisation(u64::from(packet.bytes), kind);
         let start = next_slot(agenda.now(), network.slot);
 
@@ -151,18 +152,18 @@ impl Packets {
         channel.busy = channel.busy + time;
         channel.carried += 1;
         channel.yields = true;
-        channel.queue.shrinks(agenda.now());
+        channel.queue.shrink(agenda.now());
         if channel.credits != UNLIMITED {
             channel.credits -= 1;
         }
         agenda.push(start + time, Event::ChannelFree(number));
-        if let Some(other) = self.ways.other_direction(number) {
+        if let Some(other) = self.networks.other_direction(number) {
             self.channels[other as usize].yields = false;
         }
         if let Some(spans) = &mut self.busy_spans {
             spans.push((number, start, start + time));
         }
-        if packet.hop as usize == travel.route.len() {
+        if packet.hop as usize == state.route.len() {
             agenda.push(start + time + network.latency, Event::AtEnd(packet_number));
         } else {
             let head = match network.switching {
@@ -184,11 +185,11 @@ impl Packets {
         self.release_ends(input);
         let packet = self.inputs[input as usize].pop_front().expect("it was served there");
         self.touch(number);
-        if let Some(other) = self.ways.other_direction(number) {
+        if let Some(other) = self.networks.other_direction(number) {
             self.touch(other);
         }
         self.request(agenda, input, outcomes);
-        self.leaves_input(agenda, input, (packet, true), outcomes);
+        self.release_input(agenda, input, (packet, true), outcomes);
     }
 }
 

@@ -31,7 +31,7 @@ use super::{Outcome, Parcel};
 use crate::agenda::{Agenda, Event};
 use crate::machine::Machine;
 use crate::message_kind::MessageKind;
-use crate::network::ways::Ways;
+use crate::network::networks::Networks;
 use faults::Faults;
 use queues::LinkQueue;
 
@@ -39,7 +39,7 @@ const UNLIMITED: u32 = u32::MAX;
 
 pub(crate) struct Packets {
     machine: Rc<Machine>,
-    ways: Ways,
+    networks: Networks,
     /// The engines: for each network, those of all nodes.
     nodes: Vec<Node>,
     channels: Vec<Channel>,
@@ -49,7 +49,7 @@ pub(crate) struct Packets {
     packets: Vec<Packet>,
     free_packets: Vec<u32>,
     /// Transfers by message.
-    travels: Vec<Travel>,
+    parcels: Vec<ParcelState>,
     /// Channels that may grant a request in this instant, each once.
     touched: Vec<u32>,
     /// Free channels whose packet waits for a node that sends or takes in another.
@@ -84,9 +84,9 @@ struct Node {
     /// Messages to cut into packets. The first of them has been started.
     to_send: VecDeque<u32>,
     /// Packets that have arrived and wait to be taken in.
-    to_take_in: VecDeque<u32>,
+    to_receive: VecDeque<u32>,
     sending: bool,
-    taking_in: bool,
+    receiving: bool,
     /// True if a packet of it is on a channel, for a node that sends and takes in one after the other.
     occupied: bool,
     /// Number of bytes of its messages that have not yet left it.
@@ -107,10 +107,10 @@ struct Packet {
 
 /// A parcel under way.
 #[derive(Default)]
-struct Travel {
+struct ParcelState {
     parcel: Option<Parcel>,
     /// The network that it uses.
-    way: u32,
+    network: u32,
     route: Vec<u32>,
     /// Number of bytes not yet cut into packets.
     uncut: u64,
@@ -126,22 +126,22 @@ struct Travel {
     /// Number of parcels that were launched before it.
     sequence: u64,
     /// Time of its launch. All its packets have this age, so that the later packets of a long message are not younger.
-    born: Time,
+    sent_at: Time,
 }
 
-impl Travel {
-    fn next_packet_bytes(&self, ways: &Ways) -> u64 {
+impl ParcelState {
+    fn next_packet_bytes(&self, networks: &Networks) -> u64 {
         match self.parcel {
             Some(Parcel { kind: MessageKind::Bare, .. }) => self.uncut,
-            _ => self.uncut.min(u64::from(ways.network(self.way as usize).packet_bytes)),
+            _ => self.uncut.min(u64::from(networks.network(self.network as usize).packet_bytes)),
         }
     }
 }
 
 impl Packets {
-    pub(crate) fn new(machine: Rc<Machine>, ways: Ways) -> Self {
+    pub(crate) fn new(machine: Rc<Machine>, networks: Networks) -> Self {
         let channel = |number: u32| {
-            let network = ways.network_of(number);
+            let network = networks.network_of(number);
             Channel {
                 merge: merge::new(network.merge),
                 credits: network.buffer_packets,
@@ -154,14 +154,14 @@ impl Packets {
                 yields: false,
             }
         };
-        let mut channels: Vec<Channel> = (0..ways.channels() as u32).map(channel).collect();
+        let mut channels: Vec<Channel> = (0..networks.channels() as u32).map(channel).collect();
         if machine.endpoint.processor_forwards {
             channels.iter_mut().for_each(|channel| channel.credits = UNLIMITED);
         } else if machine.endpoint.packet_receive.is_zero() {
             // No packet waits for an engine that takes no time.
-            ways.last_channels().for_each(|last| channels[last].credits = UNLIMITED);
+            networks.last_channels().for_each(|last| channels[last].credits = UNLIMITED);
         }
-        let engines = ways.count() * ways.nodes();
+        let engines = networks.count() * networks.nodes();
         let queues = if machine.endpoint.processor_forwards { channels.len() } else { 0 };
         let inputs = channels.len() + engines + queues;
         Packets {
@@ -169,13 +169,13 @@ impl Packets {
             inputs: vec![VecDeque::new(); inputs],
             channels,
             faults: Faults::default(),
-            order: machine.has_ways().then(Order::default),
+            order: machine.has_variable_paths().then(Order::default),
             launches: 0,
             machine,
-            ways,
+            networks,
             packets: Vec::new(),
             free_packets: Vec::new(),
-            travels: Vec::new(),
+            parcels: Vec::new(),
             touched: Vec::new(),
             blocked: Vec::new(),
             busy_spans: None,
@@ -189,94 +189,97 @@ impl Packets {
         outcomes: &mut Vec<Outcome>,
     ) {
         let index = parcel.message as usize;
-        if index >= self.travels.len() {
-            self.travels.resize_with(index + 1, Travel::default);
+        if index >= self.parcels.len() {
+            self.parcels.resize_with(index + 1, ParcelState::default);
         }
-        let travel = &mut self.travels[index];
-        let route = std::mem::take(&mut travel.route);
-        *travel = Travel {
+        let state = &mut self.parcels[index];
+        let route = std::mem::take(&mut state.route);
+        *state = ParcelState {
             parcel: Some(parcel),
             route,
             uncut: parcel.bytes,
             sequence: self.launches,
-            born: agenda.now(),
-            ..Travel::default()
+            sent_at: agenda.now(),
+            ..ParcelState::default()
         };
         self.launches += 1;
         if let Some(order) = &mut self.order {
-            order.begins(parcel);
+            order.begin(parcel);
         }
-        self.sets_out(agenda, parcel.message, outcomes);
+        self.start_transfer(agenda, parcel.message, outcomes);
     }
 
     /// Sends the uncut bytes of a message over the best available network.
-    fn sets_out(&mut self, agenda: &mut Agenda, message: u32, outcomes: &mut Vec<Outcome>) {
+    fn start_transfer(&mut self, agenda: &mut Agenda, message: u32, outcomes: &mut Vec<Outcome>) {
         let parcel = self.parcel(message);
-        let Some(way) = self.best_way(parcel, message) else {
-            return self.waits_for_repair(message, outcomes);
+        let Some(network) = self.best_network(parcel, message) else {
+            return self.await_repair(message, outcomes);
         };
-        let engine = self.engine(way, parcel.from);
-        self.travels[message as usize].way = way as u32;
+        let engine = self.engine(network, parcel.from);
+        self.parcels[message as usize].network = network as u32;
         let own = &mut self.nodes[engine as usize];
-        own.waiting_bytes += self.travels[message as usize].uncut;
-        let newest = self.travels[message as usize].sequence + 1 == self.launches;
+        own.waiting_bytes += self.parcels[message as usize].uncut;
+        let newest = self.parcels[message as usize].sequence + 1 == self.launches;
         if newest {
             own.to_send.push_back(message);
             return self.work(agenda, engine, outcomes);
         }
         // A message that is sent again goes before later ones, because these wait for it at the receiver.
-        let sequence = |message: u32| self.travels[message as usize].sequence;
+        let sequence = |message: u32| self.parcels[message as usize].sequence;
         let later =
             own.to_send.iter().rev().take_while(|&&other| sequence(other) > sequence(message));
         let place = own.to_send.len() - later.count();
-        let begun = own.to_send.front().is_some_and(|&first| self.travels[first as usize].cut_any);
+        let begun = own.to_send.front().is_some_and(|&first| self.parcels[first as usize].cut_any);
         own.to_send.insert(place.max(usize::from(begun)), message);
         self.work(agenda, engine, outcomes);
     }
 
     /// Returns the engine of a node at a network.
-    fn engine(&self, way: usize, node: u32) -> u32 {
-        (way * self.ways.nodes()) as u32 + node
+    fn engine(&self, network: usize, node: u32) -> u32 {
+        (network * self.networks.nodes()) as u32 + node
     }
 
     /// Returns the engine that sends a message, and the one that takes it in.
     fn engines(&self, message: u32) -> (u32, u32) {
-        let (way, parcel) = (self.travels[message as usize].way as usize, self.parcel(message));
-        (self.engine(way, parcel.from), self.engine(way, parcel.to))
+        let (network, parcel) =
+            (self.parcels[message as usize].network as usize, self.parcel(message));
+        (self.engine(network, parcel.from), self.engine(network, parcel.to))
     }
 
     /// Returns the innermost network that leads from node to node, is whole on its route and has a short queue at the
     /// sender. If all queues are long, returns the innermost whole one. Stores the route with the message.
-    fn best_way(&mut self, parcel: Parcel, message: u32) -> Option<usize> {
+    fn best_network(&mut self, parcel: Parcel, message: u32) -> Option<usize> {
         let (from, to) = (parcel.from as usize, parcel.to as usize);
-        let mut route = std::mem::take(&mut self.travels[message as usize].route);
+        let mut route = std::mem::take(&mut self.parcels[message as usize].route);
         let mut best = None;
         if self.order.is_none() {
             // There is one network, and nothing of it breaks.
             route.clear();
-            self.ways.route(0, from, to, &mut route);
-            self.travels[message as usize].route = route;
+            self.networks.route(0, from, to, &mut route);
+            self.parcels[message as usize].route = route;
             return Some(0);
         }
-        for way in (0..self.ways.count()).filter(|&way| self.ways.reaches(way, from, to)) {
+        for network in
+            (0..self.networks.count()).filter(|&network| self.networks.reaches(network, from, to))
+        {
             route.clear();
-            self.ways.route(way, from, to, &mut route);
+            self.networks.route(network, from, to, &mut route);
             if route.iter().any(|&channel| self.channels[channel as usize].broken > 0) {
                 continue;
             }
-            let waiting = self.nodes[self.engine(way, parcel.from) as usize].waiting_bytes;
-            let detour_bytes = self.ways.network(way).detour_bytes;
+            let waiting = self.nodes[self.engine(network, parcel.from) as usize].waiting_bytes;
+            let detour_bytes = self.networks.network(network).detour_bytes;
             if detour_bytes.is_none_or(|most| waiting < most) {
-                best = Some(way);
+                best = Some(network);
                 break;
             }
-            best = best.or(Some(way));
+            best = best.or(Some(network));
         }
-        if let Some(way) = best {
+        if let Some(network) = best {
             route.clear();
-            self.ways.route(way, from, to, &mut route);
+            self.networks.route(network, from, to, &mut route);
         }
-        self.travels[message as usize].route = route;
+        self.parcels[message as usize].route = route;
         best
     }
 
@@ -295,39 +298,39 @@ impl Packets {
             Event::ChannelFree(channel) => self.free(agenda, channel, outcomes),
             Event::AtNode(packet) => {
                 let Packet { message, hop, lost, .. } = self.packets[packet as usize];
-                let input = self.travels[message as usize].route[hop as usize - 1];
+                let input = self.parcels[message as usize].route[hop as usize - 1];
                 if lost {
-                    self.gives_place_back(input);
-                    self.drops(agenda, packet, outcomes);
+                    self.return_credit(input);
+                    self.drop_packet(agenda, packet, outcomes);
                 } else {
-                    self.passes_on(agenda, input, packet, outcomes);
+                    self.forward(agenda, input, packet, outcomes);
                 }
             }
             Event::Forwarded(packet) => self.forwarded(agenda, packet, outcomes),
             Event::AtEnd(packet) => {
                 let Packet { message, hop, lost, .. } = self.packets[packet as usize];
                 if lost {
-                    let last = self.travels[message as usize].route[hop as usize - 1];
-                    self.gives_place_back(last);
-                    return self.drops(agenda, packet, outcomes);
+                    let last = self.parcels[message as usize].route[hop as usize - 1];
+                    self.return_credit(last);
+                    return self.drop_packet(agenda, packet, outcomes);
                 }
                 let to = self.engines(message).1;
-                self.nodes[to as usize].to_take_in.push_back(packet);
+                self.nodes[to as usize].to_receive.push_back(packet);
                 self.work(agenda, to, outcomes);
             }
-            Event::TakenIn(node) => {
-                self.nodes[node as usize].taking_in = false;
-                self.took_in(agenda, node, outcomes);
+            Event::Received(node) => {
+                self.nodes[node as usize].receiving = false;
+                self.complete_reception(agenda, node, outcomes);
                 self.work(agenda, node, outcomes);
             }
-            Event::Fault(fault) => self.breaks_or_mends(agenda, fault, outcomes),
-            Event::Again(message) => self.sends_again(agenda, message, outcomes),
+            Event::Fault(fault) => self.handle_fault(agenda, fault, outcomes),
+            Event::Retransmit(message) => self.retransmit(agenda, message, outcomes),
             other => unreachable!("no event of this level: {other:?}"),
         }
     }
 
     fn parcel(&self, message: u32) -> Parcel {
-        self.travels[message as usize].parcel.expect("a packet's message is under way")
+        self.parcels[message as usize].parcel.expect("a packet's message is under way")
     }
 
     pub(crate) fn packets_inside(&self) -> usize {
@@ -340,7 +343,7 @@ impl Packets {
 
     pub(crate) fn take_busy_spans(&mut self) -> Vec<(String, Time, Time)> {
         let spans = self.busy_spans.take().unwrap_or_default();
-        let named = |(number, from, to)| (self.ways.channel_name(number), from, to);
+        let named = |(number, from, to)| (self.networks.channel_name(number), from, to);
         spans.into_iter().map(named).collect()
     }
 }

@@ -18,18 +18,18 @@ pub(super) struct LinkQueue {
 }
 
 impl LinkQueue {
-    pub(super) fn grows(&mut self, now: Time) {
-        self.passes_time(now);
+    pub(super) fn grow(&mut self, now: Time) {
+        self.advance(now);
         self.length += 1;
     }
 
-    pub(super) fn shrinks(&mut self, now: Time) {
-        self.passes_time(now);
+    pub(super) fn shrink(&mut self, now: Time) {
+        self.advance(now);
         self.length -= 1;
     }
 
     /// Advances to `now`. A packet that a free channel carries at once has not waited.
-    fn passes_time(&mut self, now: Time) {
+    fn advance(&mut self, now: Time) {
         if now > self.changed {
             self.longest = self.longest.max(self.length);
             self.waited = self.waited(now);
@@ -42,7 +42,7 @@ impl LinkQueue {
     }
 
     fn take_longest(&mut self, now: Time) -> u64 {
-        self.passes_time(now);
+        self.advance(now);
         std::mem::take(&mut self.longest)
     }
 }
@@ -51,7 +51,7 @@ impl Packets {
     /// Returns the channel that a packet needs next.
     pub(super) fn next_channel(&self, packet: u32) -> u32 {
         let packet = self.packets[packet as usize];
-        self.travels[packet.message as usize].route[packet.hop as usize]
+        self.parcels[packet.message as usize].route[packet.hop as usize]
     }
 
     /// Returns the input for the packets that will go over a channel, if channels have their own inputs.
@@ -61,7 +61,7 @@ impl Packets {
     }
 
     /// Handles the arrival of a packet over `input` at a node that must forward it.
-    pub(super) fn passes_on(
+    pub(super) fn forward(
         &mut self,
         agenda: &mut Agenda,
         input: u32,
@@ -70,10 +70,10 @@ impl Packets {
     ) {
         let message = self.packets[packet as usize].message;
         let kind = self.parcel(message).kind;
-        let way = self.travels[message as usize].way as usize;
-        let span = self.ways.network(way).forwarding(kind);
+        let network = self.parcels[message as usize].network as usize;
+        let span = self.networks.network(network).forwarding(kind);
         if self.machine.endpoint.processor_forwards && span > TimeSpan::ZERO {
-            let node = self.ways.node_before(self.next_channel(packet));
+            let node = self.networks.node_before(self.next_channel(packet));
             outcomes.push(Outcome::Forwards { node, packet, span });
         } else {
             self.enter(agenda, input, packet, outcomes);
@@ -93,8 +93,8 @@ impl Packets {
 
     /// Returns whether a direction of a simplex link, for which a packet waits, must carry none now. The other
     /// direction carries one, or comes next because the two take turns.
-    pub(super) fn leaves_link_to_other(&mut self, number: u32) -> bool {
-        let Some(other) = self.ways.other_direction(number) else { return false };
+    pub(super) fn yields_to_other_direction(&mut self, number: u32) -> bool {
+        let Some(other) = self.networks.other_direction(number) else { return false };
         let opposite = &self.channels[other as usize];
         if opposite.serves.is_some() {
             return true;
@@ -111,8 +111,10 @@ impl Packets {
     /// no other messages and no faults were in the machine.
     pub(crate) fn hops(&self, from: usize, to: usize) -> usize {
         let mut route = Vec::new();
-        if let Some(way) = (0..self.ways.count()).find(|&way| self.ways.reaches(way, from, to)) {
-            self.ways.route(way, from, to, &mut route);
+        if let Some(network) =
+            (0..self.networks.count()).find(|&network| self.networks.reaches(network, from, to))
+        {
+            self.networks.route(network, from, to, &mut route);
         }
         route.len()
     }
@@ -121,7 +123,7 @@ impl Packets {
         let used = self.channels.iter_mut().enumerate();
         used.filter(|(_, channel)| channel.carried > 0)
             .map(|(number, channel)| ChannelUse {
-                name: self.ways.channel_name(number as u32),
+                name: self.networks.channel_name(number as u32),
                 busy: channel.busy,
                 packets: channel.carried,
                 waited: channel.queue.waited(now),

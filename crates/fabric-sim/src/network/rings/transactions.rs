@@ -11,12 +11,12 @@ const SHORT_BYTES: u32 = 16;
 /// The transactions that move a number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Transactions {
-    does: Does,
+    operation: Operation,
     bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Does {
+enum Operation {
     Move,
     Write,
     Read,
@@ -26,15 +26,15 @@ enum Does {
 impl Transactions {
     /// Returns the transactions of a parcel.
     pub(super) fn of(parcel: Parcel) -> Self {
-        let (does, bytes) = match parcel.access {
-            None => (Does::Move, parcel.bytes),
+        let (operation, bytes) = match parcel.access {
+            None => (Operation::Move, parcel.bytes),
             Some(access) => match access.kind {
-                AccessKind::Put => (Does::Write, access.there_bytes),
-                AccessKind::Get => (Does::Read, access.back_bytes),
-                AccessKind::Update => (Does::Lock, access.there_bytes.max(access.back_bytes)),
+                AccessKind::Put => (Operation::Write, access.there_bytes),
+                AccessKind::Get => (Operation::Read, access.back_bytes),
+                AccessKind::Update => (Operation::Lock, access.there_bytes.max(access.back_bytes)),
             },
         };
-        Transactions { does, bytes }
+        Transactions { operation, bytes }
     }
 
     /// Returns the number of bytes that they move.
@@ -44,7 +44,7 @@ impl Transactions {
 
     /// Returns the number of transactions: at least one, because a parcel without data must arrive, too.
     pub(super) fn count(&self) -> u64 {
-        let each = if self.does == Does::Lock { LOCK_BYTES } else { FULL_PACKET_BYTES };
+        let each = if self.operation == Operation::Lock { LOCK_BYTES } else { FULL_PACKET_BYTES };
         self.bytes.div_ceil(u64::from(each)).max(1)
     }
 
@@ -52,11 +52,11 @@ impl Transactions {
     pub(super) fn number(&self, number: u64) -> TransactionKind {
         let rest = self.bytes.saturating_sub(number * u64::from(FULL_PACKET_BYTES));
         let bytes = if rest <= u64::from(SHORT_BYTES) { SHORT_BYTES } else { FULL_PACKET_BYTES };
-        match self.does {
-            Does::Move => TransactionKind::Move(bytes),
-            Does::Write => TransactionKind::Write(bytes),
-            Does::Read => TransactionKind::Read(bytes),
-            Does::Lock => TransactionKind::Lock,
+        match self.operation {
+            Operation::Move => TransactionKind::Move(bytes),
+            Operation::Write => TransactionKind::Write(bytes),
+            Operation::Read => TransactionKind::Read(bytes),
+            Operation::Lock => TransactionKind::Lock,
         }
     }
 }

@@ -5,12 +5,12 @@ use crate::topology::Topology;
 
 /// All networks of a machine, each with a copy for every group of nodes that it joins.
 #[derive(Debug)]
-pub(crate) struct Ways {
+pub(crate) struct Networks {
     nodes: usize,
     /// From the innermost outwards.
-    ways: Vec<NetworkCopies>,
+    copies: Vec<NetworkCopies>,
     /// The number of each channel's network.
-    way_of: Vec<u8>,
+    network_of_channel: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -59,23 +59,29 @@ impl NetworkCopies {
     }
 }
 
-impl Ways {
+impl Networks {
     /// Builds the networks of a machine with `nodes` nodes.
     ///
     /// # Errors
     /// A sentence, if a network cannot have this number of nodes or a fault is outside of the machine.
     pub(crate) fn new(machine: &Machine, nodes: usize) -> Result<Self, String> {
-        let mut all = Ways { nodes, ways: Vec::new(), way_of: Vec::new() };
+        let mut all = Networks { nodes, copies: Vec::new(), network_of_channel: Vec::new() };
         for (group_nodes, network) in machine.networks(nodes) {
             let ejection = network.switching == Switching::CutThrough;
             // A group that is not full has as many ports as its nodes need.
             let ports = group_nodes.min(nodes).div_ceil(network.nodes_per_port);
             let topology = Topology::new(&network.shape, ports, ejection)?;
             let groups = nodes.div_ceil(group_nodes);
-            let (number, first_channel) = (all.ways.len() as u8, all.way_of.len());
-            all.way_of.resize(first_channel + groups * topology.channels(), number);
+            let (number, first_channel) = (all.copies.len() as u8, all.network_of_channel.len());
+            all.network_of_channel.resize(first_channel + groups * topology.channels(), number);
             let network = network.clone();
-            all.ways.push(NetworkCopies { network, topology, group_nodes, first_channel, groups });
+            all.copies.push(NetworkCopies {
+                network,
+                topology,
+                group_nodes,
+                first_channel,
+                groups,
+            });
         }
         for (place, fault) in machine.faults.iter().enumerate() {
             let found = all.channels_of(&fault.broken);
@@ -90,20 +96,20 @@ impl Ways {
 
     /// Returns the network that joins all nodes, by itself.
     pub(crate) fn into_outermost(mut self) -> Topology {
-        self.ways.pop().expect("a machine has a network").topology
+        self.copies.pop().expect("a machine has a network").topology
     }
 
     pub(crate) fn channels(&self) -> usize {
-        self.way_of.len()
+        self.network_of_channel.len()
     }
 
     /// Returns the number of networks.
     pub(crate) fn count(&self) -> usize {
-        self.ways.len()
+        self.copies.len()
     }
 
-    pub(crate) fn network(&self, way: usize) -> &Network {
-        &self.ways[way].network
+    pub(crate) fn network(&self, network: usize) -> &Network {
+        &self.copies[network].network
     }
 
     pub(crate) fn network_of(&self, channel: u32) -> &Network {
@@ -111,29 +117,29 @@ impl Ways {
     }
 
     fn of(&self, channel: u32) -> &NetworkCopies {
-        &self.ways[usize::from(self.way_of[channel as usize])]
+        &self.copies[usize::from(self.network_of_channel[channel as usize])]
     }
 
     /// Returns whether a network joins two nodes through ports of their own.
-    pub(crate) fn reaches(&self, way: usize, from: usize, to: usize) -> bool {
-        let way = &self.ways[way];
-        let (here, there) = (way.place(from), way.place(to));
+    pub(crate) fn reaches(&self, network: usize, from: usize, to: usize) -> bool {
+        let copies = &self.copies[network];
+        let (here, there) = (copies.place(from), copies.place(to));
         here.0 == there.0 && here.1 != there.1
     }
 
     /// Appends the channels of a network from a node to another one that it reaches.
-    pub(crate) fn route(&self, way: usize, from: usize, to: usize, channels: &mut Vec<u32>) {
-        let way = &self.ways[way];
-        let ((group, from), (_, to)) = (way.place(from), way.place(to));
-        way.route(group, from, to, channels);
+    pub(crate) fn route(&self, network: usize, from: usize, to: usize, channels: &mut Vec<u32>) {
+        let copies = &self.copies[network];
+        let ((group, from), (_, to)) = (copies.place(from), copies.place(to));
+        copies.route(group, from, to, channels);
     }
 
     /// Returns the channel that shares a simplex link with this one.
     pub(crate) fn other_direction(&self, channel: u32) -> Option<u32> {
-        let way = self.of(channel);
-        let (group, local) = way.within(channel);
-        let link = way.topology.link_of(local).filter(|_| way.network.simplex_links);
-        link.map(|(_, reverse)| way.channel(group, reverse))
+        let copies = self.of(channel);
+        let (group, local) = copies.within(channel);
+        let link = copies.topology.link_of(local).filter(|_| copies.network.simplex_links);
+        link.map(|(_, reverse)| copies.channel(group, reverse))
     }
 
     /// Returns the node from which a channel leads. The processors of the machine forward, so its network is one
@@ -146,35 +152,35 @@ impl Ways {
     /// Returns whether a packet that comes over channel `from`, or from a node's engine, enters a closed ring with
     /// `channel`.
     pub(crate) fn enters_ring(&self, from: Option<u32>, channel: u32) -> bool {
-        let way = self.of(channel);
-        if !way.topology.is_closed() {
+        let copies = self.of(channel);
+        if !copies.topology.is_closed() {
             return false;
         }
-        let local = way.within(channel).1;
-        way.topology.in_ring(local)
-            && from.is_none_or(|from| !way.topology.same_ring(way.within(from).1, local))
+        let local = copies.within(channel).1;
+        copies.topology.in_ring(local)
+            && from.is_none_or(|from| !copies.topology.same_ring(copies.within(from).1, local))
     }
 
     /// Returns the channels from which packets only leave a network and are never forwarded.
     pub(crate) fn last_channels(&self) -> impl Iterator<Item = usize> {
-        let of_way = |way: &NetworkCopies| {
-            let last = way.topology.last_channels();
-            let groups = 0..way.groups;
+        let of_network = |copies: &NetworkCopies| {
+            let last = copies.topology.last_channels();
+            let groups = 0..copies.groups;
             let of_group = |group| last.clone().map(move |one| (group, one as u32));
             let all =
-                groups.flat_map(of_group).map(|(group, one)| way.channel(group, one) as usize);
+                groups.flat_map(of_group).map(|(group, one)| copies.channel(group, one) as usize);
             all.collect::<Vec<_>>()
         };
-        self.ways.iter().flat_map(of_way).collect::<Vec<_>>().into_iter()
+        self.copies.iter().flat_map(of_network).collect::<Vec<_>>().into_iter()
     }
 
     /// Returns a channel's name for users. The name of its network comes first if there are several networks.
     pub(crate) fn channel_name(&self, channel: u32) -> String {
-        let way = self.of(channel);
-        let (group, local) = way.within(channel);
-        let link = way.topology.channel_name(local);
-        let name = &way.network.name;
-        match (self.count(), way.groups) {
+        let copies = self.of(channel);
+        let (group, local) = copies.within(channel);
+        let link = copies.topology.channel_name(local);
+        let name = &copies.network.name;
+        match (self.count(), copies.groups) {
             (1, _) => link,
             (_, 1) => format!("{name}: {link}"),
             _ => format!("{name} {group}: {link}"),
@@ -201,7 +207,9 @@ impl Ways {
         match *broken {
             Broken::Node(node) => {
                 has(node)?;
-                Ok((0..self.count()).flat_map(|way| self.channels_of_port(way, node)).collect())
+                Ok((0..self.count())
+                    .flat_map(|network| self.channels_of_port(network, node))
+                    .collect())
             }
             Broken::Port { network, node } => {
                 has(node)?;
@@ -209,7 +217,9 @@ impl Ways {
             }
             Broken::Switch { network } => {
                 let all = 0..self.channels() as u32;
-                Ok(all.filter(|&one| usize::from(self.way_of[one as usize]) == network).collect())
+                Ok(all
+                    .filter(|&one| usize::from(self.network_of_channel[one as usize]) == network)
+                    .collect())
             }
             Broken::Link { network, between: (a, b) } => {
                 has(a)?;
@@ -220,18 +230,18 @@ impl Ways {
     }
 
     /// Returns the channels that lead to and from the port of a node.
-    fn channels_of_port(&self, way: usize, node: usize) -> Vec<u32> {
-        let way = &self.ways[way];
-        let (group, port) = way.place(node);
+    fn channels_of_port(&self, network: usize, node: usize) -> Vec<u32> {
+        let copies = &self.copies[network];
+        let (group, port) = copies.place(node);
         let mut found = Vec::new();
         let mut route = Vec::new();
-        for other in (0..way.ports()).filter(|&other| other != port) {
+        for other in (0..copies.ports()).filter(|&other| other != port) {
             for (from, to) in [(port, other), (other, port)] {
                 route.clear();
-                way.route(group, from, to, &mut route);
+                copies.route(group, from, to, &mut route);
                 found.extend(if from == port { route.first() } else { route.last() });
                 // A port through which packets leave comes after the link that leads to the node.
-                let before = route.len().checked_sub(2).filter(|_| way.topology.has_ejection());
+                let before = route.len().checked_sub(2).filter(|_| copies.topology.has_ejection());
                 found.extend(before.filter(|_| to == port).map(|place| route[place]));
             }
         }
@@ -242,16 +252,16 @@ impl Ways {
 
     /// Returns the channels of the link that joins two nodes.
     fn channels_between(&self, number: usize, a: usize, b: usize) -> Result<Vec<u32>, String> {
-        let way = &self.ways[number];
+        let copies = &self.copies[number];
         let mut found = Vec::new();
         if self.reaches(number, a, b) {
             for (from, to) in [(a, b), (b, a)] {
                 let mut route = Vec::new();
                 self.route(number, from, to, &mut route);
-                if way.topology.has_ejection() {
+                if copies.topology.has_ejection() {
                     route.pop();
                 }
-                if route.len() == 1 && way.topology.is_direct() {
+                if route.len() == 1 && copies.topology.is_direct() {
                     found.extend(route);
                 }
             }
@@ -260,7 +270,7 @@ impl Ways {
             false => Ok(found),
             true => Err(format!(
                 "names a link between nodes {a} and {b}, which `{}` does not have",
-                way.network.name
+                copies.network.name
             )),
         }
     }
