@@ -133,14 +133,14 @@ impl Agenda {
     }
 
     fn note(&mut self, time: Time, event: Event) {
-        let (kind, thing) = event.code();
+        let (kind, number) = event.code();
         self.now = time;
-        self.hash.add(time, kind, thing);
+        self.hash.add(time, kind, number);
         self.events += 1;
     }
 
     /// Sets the clock without an event. Only for a run that has failed.
-    pub(crate) fn drift(&mut self, time: Time) {
+    pub(crate) fn advance_clock(&mut self, time: Time) {
         self.now = self.now.max(time);
     }
 }

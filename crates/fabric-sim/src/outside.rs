@@ -34,11 +34,11 @@ struct Work {
 
 /// Next event beside work outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Beside {
+pub(crate) enum NextStep {
     /// The next event.
     Event,
     /// The end of a rank's work: the rank, the beginning and the span.
-    End(usize, Time, TimeSpan),
+    WorkEnd(usize, Time, TimeSpan),
 }
 
 impl OutsideWork {
@@ -47,7 +47,7 @@ impl OutsideWork {
     }
 
     /// Returns whether a rank may begin to work beside others.
-    pub(crate) fn takes(&self) -> bool {
+    pub(crate) fn can_begin(&self) -> bool {
         self.under_way.len() < self.source.at_once()
     }
 
@@ -61,20 +61,20 @@ impl OutsideWork {
 
     /// Returns what happens next, if the next event is at `next`, and waits until that is certain. An event may happen
     /// only if no work can end before it, and if there is a place for the rank that may begin work because of it.
-    pub(crate) fn next(&mut self, next: Option<Time>) -> Beside {
+    pub(crate) fn next(&mut self, next: Option<Time>) -> NextStep {
         loop {
             let ended =
                 |(index, work): (usize, &Work)| Some((index, self.source.ended(work.rank)?));
             if let Some((index, span)) = self.under_way.iter().enumerate().find_map(ended) {
                 let work = self.under_way.remove(index);
-                return Beside::End(work.rank, work.begin, span);
+                return NextStep::WorkEnd(work.rank, work.begin, span);
             }
-            let Some(next) = next.filter(|_| self.takes()) else {
+            let Some(next) = next.filter(|_| self.can_begin()) else {
                 self.wait(None);
                 continue;
             };
             match self.until(next) {
-                None => return Beside::Event,
+                None => return NextStep::Event,
                 Some(span) => self.wait(Some(span)),
             }
         }
@@ -150,10 +150,10 @@ mod tests {
     fn an_event_waits_for_work_that_may_end_before_it() {
         let (steady, mut outside) = work(&[5]);
         outside.begin(0, at(10));
-        assert_eq!(outside.next(Some(at(10))), Beside::Event);
-        assert_eq!(outside.next(Some(at(13))), Beside::Event);
+        assert_eq!(outside.next(Some(at(10))), NextStep::Event);
+        assert_eq!(outside.next(Some(at(13))), NextStep::Event);
         assert_eq!(*steady.waits.borrow(), [Some(3), Some(2), Some(1)]);
-        assert_eq!(outside.next(Some(at(16))), Beside::End(0, at(10), TimeSpan::from_us(5)));
+        assert_eq!(outside.next(Some(at(16))), NextStep::WorkEnd(0, at(10), TimeSpan::from_us(5)));
         assert!(outside.is_empty());
     }
 
@@ -162,12 +162,12 @@ mod tests {
     fn no_more_ranks_work_at_once_than_may() {
         let (steady, mut outside) = work(&[4, 2]);
         outside.begin(0, at(0));
-        assert!(outside.takes());
+        assert!(outside.can_begin());
         outside.begin(1, at(1));
-        assert!(!outside.takes());
-        assert_eq!(outside.next(Some(at(1))), Beside::End(1, at(1), TimeSpan::from_us(2)));
+        assert!(!outside.can_begin());
+        assert_eq!(outside.next(Some(at(1))), NextStep::WorkEnd(1, at(1), TimeSpan::from_us(2)));
         assert_eq!(*steady.waits.borrow(), [None, None]);
-        assert_eq!(outside.next(Some(at(2))), Beside::Event);
-        assert_eq!(outside.next(None), Beside::End(0, at(0), TimeSpan::from_us(4)));
+        assert_eq!(outside.next(Some(at(2))), NextStep::Event);
+        assert_eq!(outside.next(None), NextStep::WorkEnd(0, at(0), TimeSpan::from_us(4)));
     }
 }

@@ -32,7 +32,7 @@ impl CriticalPath {
 
 /// Activity of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Doing {
+pub(crate) enum PathActivity {
     Computing,
     Library,
     Sleeping,
@@ -61,12 +61,12 @@ impl Paths {
     }
 
     /// Extends a rank's path until now with one activity.
-    pub(crate) fn carry_on(&mut self, rank: usize, now: Time, doing: Doing) {
+    pub(crate) fn extend(&mut self, rank: usize, now: Time, activity: PathActivity) {
         let PathUntil { path, until } = &mut self.ranks[rank];
-        let span = match doing {
-            Doing::Computing => &mut path.computing,
-            Doing::Library => &mut path.library,
-            Doing::Sleeping => &mut path.sleeping,
+        let span = match activity {
+            PathActivity::Computing => &mut path.computing,
+            PathActivity::Library => &mut path.library,
+            PathActivity::Sleeping => &mut path.sleeping,
         };
         *span = *span + now.since(*until);
         *until = now;
@@ -74,7 +74,7 @@ impl Paths {
 
     /// Returns the path to a rank's current activity.
     pub(crate) fn of_rank(&mut self, rank: usize, now: Time) -> PathUntil {
-        self.carry_on(rank, now, Doing::Library);
+        self.extend(rank, now, PathActivity::Library);
         self.ranks[rank]
     }
 
@@ -121,13 +121,13 @@ mod tests {
     #[test]
     fn a_rank_that_waited_goes_on_with_the_path_of_its_message() {
         let mut paths = Paths::new(2);
-        paths.carry_on(0, at(5), Doing::Computing);
+        paths.extend(0, at(5), PathActivity::Computing);
         paths.depend(2, 0, at(6));
-        paths.carry_on(1, at(3), Doing::Computing);
+        paths.extend(1, at(3), PathActivity::Computing);
         paths.end(0, at(6));
         paths.wake_by_message(1, 2, at(10));
-        paths.carry_on(1, at(11), Doing::Library);
-        paths.carry_on(1, at(14), Doing::Sleeping);
+        paths.extend(1, at(11), PathActivity::Library);
+        paths.extend(1, at(14), PathActivity::Sleeping);
         paths.end(1, at(14));
         let us = TimeSpan::from_us;
         let expected = CriticalPath {

@@ -253,11 +253,11 @@ impl<T: 'static> Ranks<T> {
         program: Rc<F>,
     ) -> std::result::Result<Self, Failure> {
         let stack_bytes = options.stack_bytes.unwrap_or_else(|| stack_bytes(options.ranks));
-        let stacks =
-            StackPool::new(options.ranks, stack_bytes).map_err(|error| (0, no_stack(0, &error)))?;
+        let stacks = StackPool::new(options.ranks, stack_bytes)
+            .map_err(|error| (0, stack_error(0, &error)))?;
         let mut routines = Vec::with_capacity(options.ranks);
         for rank in 0..options.ranks {
-            let stack = stacks.take().map_err(|error| (0, no_stack(rank, &error)))?;
+            let stack = stacks.take().map_err(|error| (0, stack_error(rank, &error)))?;
             let (world, program) = (Rc::clone(world), Rc::clone(&program));
             let check_results = options.check_results;
             routines.push(Some(Coroutine::with_stack(stack, move |yielder, ()| {
@@ -274,12 +274,14 @@ impl<T: 'static> Ranks<T> {
         let outcome = match catch_unwind(AssertUnwindSafe(|| routine.resume(()))) {
             Ok(CoroutineResult::Yield(())) => return,
             Ok(CoroutineResult::Return(outcome)) => outcome,
-            Err(panic) => Err(Error::Program(format!("the rank panicked: {}", words(&*panic)))),
+            Err(panic) => {
+                Err(Error::Program(format!("the rank panicked: {}", panic_message(&*panic))))
+            }
         };
         self.routines[rank] = None;
-        let told = outcome.as_ref().map(drop).map_err(Clone::clone);
+        let status = outcome.as_ref().map(drop).map_err(Clone::clone);
         self.results[rank] = outcome.ok();
-        world.borrow_mut().end(rank, told);
+        world.borrow_mut().end(rank, status);
     }
 }
 
@@ -311,7 +313,7 @@ fn drive<T: 'static>(
     }
 }
 
-fn no_stack(rank: usize, error: &StackError) -> Error {
+fn stack_error(rank: usize, error: &StackError) -> Error {
     Error::System { what: format!("making a stack for rank {rank}"), reason: error.to_string() }
 }
 
@@ -325,7 +327,7 @@ fn stack_bytes(ranks: usize) -> usize {
     }
 }
 
-fn words(panic: &(dyn std::any::Any + Send)) -> String {
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_string());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "without words".into())

@@ -9,7 +9,7 @@ use stacks::{PooledStack, StackPool};
 
 use super::media::BusUse;
 use super::node::ArrayNode;
-use super::wiring::together;
+use super::wiring::combined_links;
 use super::world::{Waiting, World};
 use super::{ArrayOptions, InterruptCounts};
 use crate::machine::Machine;
@@ -55,17 +55,17 @@ pub fn run_array<T: 'static>(
         return Err(refuse(format!("have {cooperating} processors: it has 1 to {most}")));
     }
     let wiring = options.wiring.as_ref().unwrap_or(&array.wiring);
-    let links = together(wiring, cooperating, array.links_max)
+    let links = combined_links(wiring, cooperating, array.links_max)
         .map_err(|why| refuse(format!("be plugged so: {why}")))?;
     let nodes = cooperating + usize::from(options.controller);
     let world = Rc::new(RefCell::new(World::new(array, &links, cooperating, nodes)));
     let addition = machine.processor.time(WorkKind::FloatingPoint, 1);
-    let stacks = StackPool::new(nodes, STACK_BYTES).map_err(no_stack)?;
+    let stacks = StackPool::new(nodes, STACK_BYTES).map_err(stack_error)?;
     let program = Rc::new(program);
     let mut routines: Vec<Option<Routine<T>>> = Vec::with_capacity(nodes);
     for number in 0..nodes {
         let (world, program) = (Rc::clone(&world), Rc::clone(&program));
-        let stack = stacks.take().map_err(no_stack)?;
+        let stack = stacks.take().map_err(stack_error)?;
         routines.push(Some(Coroutine::with_stack(stack, move |yielder, ()| {
             program(&ArrayNode::new(world, yielder, number, addition))
         })));
@@ -107,6 +107,6 @@ fn drive<T>(
     }
 }
 
-fn no_stack(error: stacks::StackError) -> Failure {
+fn stack_error(error: stacks::StackError) -> Failure {
     (0, Error::System { what: "making a stack for a processor".into(), reason: error.to_string() })
 }

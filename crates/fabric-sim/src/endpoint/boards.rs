@@ -8,13 +8,13 @@ use crate::world::{CallId, Next};
 impl<'a> SimEndpoint<'a> {
     /// Returns the next step of a collective over boards, once this rank's place is free.
     pub(crate) fn begin_step(&mut self, call_id: CallId, idle: Idle<'_, 'a>) -> Result<u64> {
-        let mut looked_at = None;
+        let mut seen_events = None;
         loop {
             let step = self.world.borrow_mut().begin_step(self.rank, call_id)?;
             if let Some(step) = step {
                 return Ok(step);
             }
-            self.pause(&mut looked_at, idle);
+            self.pause(&mut seen_events, idle);
         }
     }
 
@@ -24,13 +24,13 @@ impl<'a> SimEndpoint<'a> {
 
     /// Waits until this rank sees another's part of a step, and returns its length.
     pub(crate) fn see_part(&mut self, of: usize, step: u64, idle: Idle<'_, 'a>) -> Result<usize> {
-        let mut looked_at = None;
+        let mut seen_events = None;
         loop {
             let next = self.world.borrow_mut().see_part(self.rank, of, step)?;
             if next == Next::Continue {
                 break;
             }
-            self.pause(&mut looked_at, idle);
+            self.pause(&mut seen_events, idle);
         }
         let world = self.world.borrow();
         world.seen_part(of, step).map(<[u8]>::len).ok_or(Error::UnknownRequest)

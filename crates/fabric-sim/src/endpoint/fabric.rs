@@ -8,7 +8,7 @@ use contract::{
 };
 
 use super::SimEndpoint;
-use crate::path::Doing;
+use crate::path::PathActivity;
 use crate::trace::Activity;
 use crate::world::Mode;
 
@@ -93,10 +93,10 @@ unsafe impl Endpoint for SimEndpoint<'_> {
     }
 
     fn wait_until_time(&mut self, time: Time) {
-        self.carry_on(Doing::Library);
+        self.extend_path(PathActivity::Library);
         let next = self.world.borrow_mut().wait_until(self.rank, time);
         self.suspend_if(next);
-        self.carry_on(Doing::Sleeping);
+        self.extend_path(PathActivity::Sleeping);
     }
 
     fn compute(&mut self, work: Work, body: &mut dyn FnMut()) {
@@ -123,7 +123,7 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         };
         self.post(1);
         let request = self.begin_send(to, data.as_slice(), mode)?;
-        self.world.borrow_mut().lend(self.rank, request, data.bytes());
+        self.world.borrow_mut().note_posted_memory(self.rank, request, data.bytes());
         Ok(request)
     }
 
@@ -133,7 +133,7 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         world.check()?;
         let bytes = room.bytes();
         let request = world.start_receive(self.rank, selector, Some(room));
-        world.lend(self.rank, request, bytes);
+        world.note_posted_memory(self.rank, request, bytes);
         Ok(request)
     }
 
@@ -205,7 +205,7 @@ unsafe impl Endpoint for SimEndpoint<'_> {
             let seen = {
                 let world = self.world.borrow();
                 world.check()?;
-                world.happenings(self.rank)
+                world.event_count(self.rank)
             };
             if done(self) {
                 self.note(Activity::Wait, begin);

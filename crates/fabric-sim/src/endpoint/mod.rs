@@ -15,7 +15,7 @@ use contract::{
 };
 use corosensei::Yielder;
 
-use crate::path::Doing;
+use crate::path::PathActivity;
 use crate::trace::Activity;
 use crate::world::{Mode, Next, World};
 
@@ -71,9 +71,9 @@ impl<'a> SimEndpoint<'a> {
     /// Lets the rank's processor work for `span`, as a program that computes.
     pub fn occupy(&self, span: TimeSpan) {
         let begin = self.virtual_time();
-        self.carry_on(Doing::Library);
+        self.extend_path(PathActivity::Library);
         self.work(span);
-        self.carry_on(Doing::Computing);
+        self.extend_path(PathActivity::Computing);
         self.note(Activity::Compute, begin);
     }
 
@@ -81,11 +81,11 @@ impl<'a> SimEndpoint<'a> {
     /// not, the work takes no virtual time.
     pub fn work_outside(&self) -> bool {
         let begin = self.virtual_time();
-        self.carry_on(Doing::Library);
+        self.extend_path(PathActivity::Library);
         let works = self.world.borrow_mut().work_outside(self.rank);
         if works {
             self.yielder.suspend(());
-            self.carry_on(Doing::Computing);
+            self.extend_path(PathActivity::Computing);
             self.note(Activity::Compute, begin);
         }
         works
@@ -120,11 +120,11 @@ impl<'a> SimEndpoint<'a> {
     }
 
     /// Records the rank's activity until now, for the critical path.
-    fn carry_on(&self, doing: Doing) {
+    fn extend_path(&self, activity: PathActivity) {
         let mut world = self.world.borrow_mut();
         let now = world.now();
         if let Some(paths) = &mut world.paths {
-            paths.carry_on(self.rank, now, doing);
+            paths.extend(self.rank, now, activity);
         }
     }
 
@@ -158,16 +158,16 @@ impl<'a> SimEndpoint<'a> {
             if let Some(index) = self.find_done(requests)? {
                 return Ok(index);
             }
-            self.world.borrow_mut().stop_looking(self.rank);
+            self.world.borrow_mut().stop_polling(self.rank);
             self.yielder.suspend(());
         }
     }
 
     /// As [`wait_for`](SimEndpoint::wait_for), for one request of a collective of the machine's own.
     fn wait_idling(&mut self, request: Request, idle: Idle<'_, 'a>) -> Result<()> {
-        let mut looked_at = None;
+        let mut seen_events = None;
         while self.find_done(&[request])?.is_none() {
-            self.pause(&mut looked_at, idle);
+            self.pause(&mut seen_events, idle);
         }
         Ok(())
     }
@@ -184,12 +184,12 @@ impl<'a> SimEndpoint<'a> {
     }
 
     /// Suspends the rank in a collective of the machine's own, or calls `idle` if something has happened since the
-    /// count `looked_at`. What the rank waits for may have happened meanwhile, so the caller must check again.
-    fn pause(&mut self, looked_at: &mut Option<u64>, idle: Idle<'_, 'a>) {
-        let happened = self.world.borrow_mut().begin_idling(self.rank, *looked_at);
-        match happened {
-            Some(happened) => {
-                *looked_at = Some(happened);
+    /// count `seen_events`. What the rank waits for may have happened meanwhile, so the caller must check again.
+    fn pause(&mut self, seen_events: &mut Option<u64>, idle: Idle<'_, 'a>) {
+        let events = self.world.borrow_mut().begin_idling(self.rank, *seen_events);
+        match events {
+            Some(events) => {
+                *seen_events = Some(events);
                 idle(self);
             }
             None => self.yielder.suspend(()),

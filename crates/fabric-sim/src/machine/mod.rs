@@ -275,7 +275,7 @@ impl Machine {
 
 impl Pause {
     /// Returns whether this processor has it.
-    pub fn concerns(&self, processor: usize) -> bool {
+    pub fn applies_to(&self, processor: usize) -> bool {
         self.processors.as_ref().is_none_or(|listed| listed.contains(&processor))
     }
 }
@@ -295,7 +295,7 @@ impl Processor {
 
     /// Returns the additional time of a copy of `bytes` bytes as part of `footprint_bytes` bytes of memory, compared
     /// with a copy that is repeated in the same memory. A copy of n bytes touches 2 n bytes.
-    pub fn beyond_caches(&self, bytes: u64, footprint_bytes: u64) -> TimeSpan {
+    pub fn time_beyond_caches(&self, bytes: u64, footprint_bytes: u64) -> TimeSpan {
         let copied = footprint_bytes / 2;
         if copied <= bytes {
             return TimeSpan::ZERO;

@@ -64,7 +64,7 @@ impl World {
     fn send_access(&mut self, number: u32) {
         let by_processor = self.windows().is_some_and(|one| one.path == AccessPath::Processor);
         if by_processor || self.is_local(number) {
-            self.arrived(number);
+            self.parcel_arrived(number);
         } else {
             self.launch(number);
         }
@@ -162,7 +162,7 @@ impl World {
     fn note_access(&mut self, rank: usize) {
         let see = self.windows().map_or(TimeSpan::ZERO, |windows| windows.see);
         let state = &mut self.ranks[rank];
-        state.happenings += 1;
+        state.event_count += 1;
         if state.waiting == Waiting::Anything {
             self.wake_after(rank, see);
         }

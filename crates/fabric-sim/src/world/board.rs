@@ -24,7 +24,7 @@ pub(crate) struct CallId {
 
 /// A rank's board and progress.
 #[derive(Default)]
-pub(super) struct Shown {
+pub(super) struct BoardState {
     /// The last step that it has begun.
     begun: u64,
     /// The last step that it has ended.
@@ -36,7 +36,7 @@ pub(super) struct Shown {
 
 struct Part {
     step: u64,
-    seen_from: Time,
+    visible_from: Time,
     data: Vec<u8>,
     /// Path that led to it, if the critical path is requested.
     cause: Option<PathUntil>,
@@ -66,13 +66,13 @@ impl World {
         let step = self.boards[rank].begun + 1;
         let places = self.board().places;
         let before = step.saturating_sub(places);
-        if self.boards.iter().any(|shown| shown.ended < before) {
+        if self.boards.iter().any(|board| board.ended < before) {
             self.ranks[rank].waiting = Waiting::Place { ended: before };
             return Ok(None);
         }
-        for (other, shown) in self.boards.iter().enumerate() {
+        for (other, board) in self.boards.iter().enumerate() {
             if let Some((_, theirs)) =
-                shown.calls.iter().find(|call| call.0 == step && call.1 != call_id)
+                board.calls.iter().find(|call| call.0 == step && call.1 != call_id)
             {
                 let explanation = format!("rank {rank} is in {call_id}, rank {other} in {theirs}");
                 return Err(Error::MismatchedCollective { explanation });
@@ -90,27 +90,27 @@ impl World {
     /// Puts a rank's part of a step on its board.
     pub(crate) fn put_part(&mut self, rank: usize, step: u64, data: &[u8]) {
         let (places, see) = (self.board().places as usize, self.board().see);
-        let seen_from = self.now() + see;
+        let visible_from = self.now() + see;
         let cause = self.path_of(rank);
         let parts = &mut self.boards[rank].parts;
         let oldest = if parts.len() < places { None } else { parts.pop_front() };
         let mut memory = oldest.map_or_else(Vec::new, |part| part.data);
         memory.clear();
         memory.extend_from_slice(data);
-        parts.push_back(Part { step, seen_from, data: memory, cause });
+        parts.push_back(Part { step, visible_from, data: memory, cause });
         let is_for = |waiting: &Waiting| *waiting == Waiting::Part { of: rank as u32, step };
-        self.wake_at(seen_from, cause, is_for);
+        self.wake_at(visible_from, cause, is_for);
     }
 
     /// Returns whether a rank sees another's part of a step. If not, it must be suspended.
     pub(crate) fn see_part(&mut self, rank: usize, of: usize, step: u64) -> Result<Next> {
         self.check()?;
-        match self.part(of, step).map(|part| (part.seen_from, part.cause)) {
-            Some((seen_from, cause)) if of != rank => {
-                if seen_from > self.now() {
+        match self.part(of, step).map(|part| (part.visible_from, part.cause)) {
+            Some((visible_from, cause)) if of != rank => {
+                if visible_from > self.now() {
                     self.follow_rank(rank, cause, self.now());
                 }
-                Ok(self.wait_until(rank, seen_from))
+                Ok(self.wait_until(rank, visible_from))
             }
             Some(_) => Ok(Next::Continue),
             None => {
@@ -122,7 +122,7 @@ impl World {
 
     /// Returns whether a rank's part of a step is seen by now.
     pub(crate) fn sees_part(&self, of: usize, step: u64) -> bool {
-        self.part(of, step).is_some_and(|part| part.seen_from <= self.now())
+        self.part(of, step).is_some_and(|part| part.visible_from <= self.now())
     }
 
     /// Returns a rank's part of a step that was seen.
@@ -133,11 +133,11 @@ impl World {
     /// Records that a rank has read all that it needs of a step.
     pub(crate) fn end_step(&mut self, rank: usize, step: u64) {
         self.boards[rank].ended = step;
-        let ended_by_all = self.boards.iter().map(|shown| shown.ended).min().unwrap_or(0);
-        let seen_from = self.now() + self.board().see;
+        let ended_by_all = self.boards.iter().map(|board| board.ended).min().unwrap_or(0);
+        let visible_from = self.now() + self.board().see;
         let is_free = |waiting: &Waiting| matches!(waiting, Waiting::Place { ended } if *ended <= ended_by_all);
         let cause = self.path_of(rank);
-        self.wake_at(seen_from, cause, is_free);
+        self.wake_at(visible_from, cause, is_free);
     }
 
     fn part(&self, of: usize, step: u64) -> Option<&Part> {

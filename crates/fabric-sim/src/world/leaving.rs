@@ -42,7 +42,8 @@ impl World {
                 self.waits_for_receive(rank, request) && self.is_gone(rank, *to as usize)
             }
             State::Receiving { selector, .. } => {
-                self.ranks[rank].mailbox.is_unmet(request) && self.none_will_send(rank, *selector)
+                self.ranks[rank].mailbox.is_unmatched(request)
+                    && self.none_will_send(rank, *selector)
             }
         }
     }
@@ -57,7 +58,7 @@ impl World {
                     && (0..self.size()).all(|other| other == rank || self.is_gone(rank, other))
             }
         };
-        all_gone && !self.is_on_its_way(rank, selector)
+        all_gone && !self.is_under_way(rank, selector)
     }
 
     /// Returns the error of a request that is hopeless, with which the run fails.

@@ -68,7 +68,7 @@ impl Mailbox {
     }
 
     /// Returns whether this is a receive that no message has matched.
-    pub(super) fn is_unmet(&self, request: Request) -> bool {
+    pub(super) fn is_unmatched(&self, request: Request) -> bool {
         self.receives.iter().any(|receive| receive.request == request)
     }
 

@@ -127,9 +127,9 @@ impl World {
             if is_buffered {
                 self.finish_send(number);
             }
-            self.arrived(number);
+            self.parcel_arrived(number);
         } else if !at_once && free {
-            self.arrived(number);
+            self.parcel_arrived(number);
         } else {
             self.launch(number);
         }
@@ -188,9 +188,9 @@ impl World {
         let mut outcomes = std::mem::take(&mut self.outcomes);
         for outcome in outcomes.drain(..) {
             match outcome {
-                Outcome::Started(number) => self.started(number),
-                Outcome::Left(number) => self.left(number),
-                Outcome::Arrived(number) => self.arrived(number),
+                Outcome::Started(number) => self.parcel_started(number),
+                Outcome::Left(number) => self.parcel_left(number),
+                Outcome::Arrived(number) => self.parcel_arrived(number),
                 Outcome::Unreachable(number) => self.fail_unreachable(number),
                 Outcome::NodeFailed(node) => self.fail_node(node),
                 Outcome::Forwards { node, packet, span } => {
@@ -208,7 +208,7 @@ impl World {
     }
 
     /// Records that the sender's engine has started a parcel. It has a copy of short data then.
-    fn started(&mut self, number: u32) {
+    fn parcel_started(&mut self, number: u32) {
         let Message { stage, mode, envelope, .. } = self.messages[number as usize];
         let is_copied = matches!(stage, Stage::Eager | Stage::Data)
             && mode != Mode::Bare
@@ -218,14 +218,14 @@ impl World {
         }
     }
 
-    fn left(&mut self, number: u32) {
+    fn parcel_left(&mut self, number: u32) {
         if matches!(self.messages[number as usize].stage, Stage::Eager | Stage::Data) {
             self.finish_send(number);
         }
     }
 
     /// Records that the data, the RTS or the CTS of a message have arrived.
-    pub(super) fn arrived(&mut self, number: u32) {
+    pub(super) fn parcel_arrived(&mut self, number: u32) {
         let message = &self.messages[number as usize];
         let (to, envelope) = (message.to as usize, message.envelope);
         if let Mode::Access(access) = message.mode {
@@ -234,7 +234,7 @@ impl World {
         match message.stage {
             Stage::Eager | Stage::RequestToSend => {
                 match self.ranks[to].mailbox.arrive(Arrived { message: number, envelope }) {
-                    Some(receive) => self.meet(number, receive),
+                    Some(receive) => self.match_receive(number, receive),
                     None => {
                         self.messages[number as usize].unexpected = true;
                         self.note_arrival(to, number);
@@ -252,7 +252,7 @@ impl World {
     }
 
     /// Records that a receive and its message have matched.
-    pub(super) fn meet(&mut self, number: u32, receive: Request) {
+    pub(super) fn match_receive(&mut self, number: u32, receive: Request) {
         let local = self.is_local(number);
         let message = &mut self.messages[number as usize];
         message.receive = Some(receive);
@@ -317,7 +317,7 @@ impl World {
     /// Marks a request as done. Its rank continues if it waits for it, after its processor's work.
     fn finish(&mut self, rank: usize, (request, number): (Request, u32), mut done: Done) {
         let state = &mut self.ranks[rank];
-        state.happenings += 1;
+        state.event_count += 1;
         if state.waiting.is_for(request) {
             let due = std::mem::take(&mut done.due);
             self.follow(rank, number);
@@ -331,7 +331,7 @@ impl World {
     }
 
     /// Returns whether a message that `selector` accepts is under way to a rank.
-    pub(super) fn is_on_its_way(&self, rank: usize, selector: Selector) -> bool {
+    pub(super) fn is_under_way(&self, rank: usize, selector: Selector) -> bool {
         self.messages.iter().any(|message| {
             message.in_use
                 && message.to as usize == rank

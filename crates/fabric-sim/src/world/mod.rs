@@ -20,7 +20,7 @@ use contract::{Error, Priority, Result, Time};
 use crate::agenda::{Agenda, Event};
 use crate::machine::{Level, Machine};
 use crate::network::{ChannelUse, Network, Networks, Outcome};
-use crate::outside::{Beside, OutsideWork};
+use crate::outside::{NextStep, OutsideWork};
 use crate::path::Paths;
 use crate::trace::Recorder;
 
@@ -44,7 +44,7 @@ pub(crate) struct World {
     /// Ranks whose work is done outside, if the run permits such work.
     pub(crate) outside: Option<OutsideWork>,
     /// Boards by rank. Only machines with boards use them.
-    boards: Vec<board::Shown>,
+    boards: Vec<board::BoardState>,
     agents: access::Agents,
     messages: Vec<Message>,
     /// True if messages carry their data.
@@ -56,7 +56,7 @@ pub(crate) struct World {
     waiting_for_anything: usize,
     outcomes: Vec<Outcome>,
     /// Error that every call returns once the run has failed.
-    told: Option<Error>,
+    run_error: Option<Error>,
     pub(crate) failure: Option<(usize, Error)>,
     counts: Counts,
     /// Time at which the last rank ended, of those that have.
@@ -85,12 +85,12 @@ struct RankState {
     /// Time of the last read of the clock, if nothing has happened to the rank since.
     clock_read: Option<Time>,
     /// Memory of its posted operations in bytes, and the most since there was none.
-    lent_bytes: u64,
-    lent_peak_bytes: u64,
+    posted_bytes: u64,
+    posted_peak_bytes: u64,
     /// True if it no longer sends messages of its own and takes none.
     left: bool,
-    /// Number of messages that have arrived without a receive, plus number of requests that are done.
-    happenings: u64,
+    /// Number of events that it may wait for: messages that arrived without a receive, and requests that were done.
+    event_count: u64,
     /// True if it has polled for a message without success, and will poll again: the next message wakes it.
     polls: bool,
 }
@@ -121,10 +121,10 @@ impl World {
             mailbox: Mailbox::default(),
             priority: Priority::TimeShared,
             clock_read: None,
-            lent_bytes: 0,
-            lent_peak_bytes: 0,
+            posted_bytes: 0,
+            posted_peak_bytes: 0,
             left: false,
-            happenings: 0,
+            event_count: 0,
             polls: false,
         };
         let has_boards = machine.board.is_some();
@@ -143,7 +143,7 @@ impl World {
             departures: 0,
             waiting_for_anything: 0,
             outcomes: Vec::new(),
-            told: None,
+            run_error: None,
             failure: None,
             counts: Counts::default(),
             recorder: trace.then(Recorder::default),
@@ -218,8 +218,8 @@ impl World {
             return false;
         };
         match outside.next(self.agenda.next_time()) {
-            Beside::Event => false,
-            Beside::End(rank, begin, span) => {
+            NextStep::Event => false,
+            NextStep::WorkEnd(rank, begin, span) => {
                 // The lower bound of the work's length may have been a little too high, but nothing may happen in the
                 // past.
                 let end = self.processors.end(rank, begin, span).max(self.now());
@@ -231,11 +231,11 @@ impl World {
 
     /// Returns the error of the run once it has failed.
     pub(crate) fn check(&self) -> Result<()> {
-        self.told.clone().map_or(Ok(()), Err)
+        self.run_error.clone().map_or(Ok(()), Err)
     }
 
     pub(crate) fn has_failed(&self) -> bool {
-        self.told.is_some()
+        self.run_error.is_some()
     }
 
     /// Ends a rank whose program has ended, with the memory that it lent. Only the first call has an effect, except
@@ -257,10 +257,10 @@ impl World {
     }
 
     /// Records a failure. Only the first counts, because later ones are its consequences.
-    fn fail(&mut self, rank: usize, error: Error, told: Error) {
+    fn fail(&mut self, rank: usize, error: Error, run_error: Error) {
         if self.failure.is_none() {
             self.failure = Some((rank, error));
-            self.told = Some(told);
+            self.run_error = Some(run_error);
         }
     }
 

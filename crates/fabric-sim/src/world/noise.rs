@@ -37,7 +37,7 @@ impl Noise {
             // Drawn for each kind, used or not, so that the numbers of one kind do not depend on the others.
             let (own, shared) =
                 (own.below(pause.period.as_ps()), shared.below(pause.period.as_ps()));
-            if pause.concerns(processor as usize) {
+            if pause.applies_to(processor as usize) {
                 let first = if pause.at_once { shared } else { own };
                 kinds.push(Kind::new(pause, first, random(seed, pause, processor, number as u64)));
             }
@@ -55,11 +55,11 @@ impl Noise {
         let waiting = self.kinds.iter().map(|kind| kind.left_at(start)).max().unwrap_or(0);
         let (mut counted, mut end) = (start, start + waiting + span.as_ps());
         loop {
-            let put_off: u64 = self.kinds.iter().map(|kind| kind.begun(counted, end)).sum();
-            if put_off == 0 {
+            let delay: u64 = self.kinds.iter().map(|kind| kind.begun(counted, end)).sum();
+            if delay == 0 {
                 return Time::from_ps(end);
             }
-            (counted, end) = (end, end + put_off);
+            (counted, end) = (end, end + delay);
         }
     }
 

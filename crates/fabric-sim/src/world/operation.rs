@@ -80,9 +80,9 @@ pub(super) struct Done {
 struct Place {
     state: State,
     /// Memory in bytes that the program has lent for the operation.
-    lent_bytes: u64,
+    posted_bytes: u64,
     /// True if the time that it takes beyond the caches has yet to be spent.
-    owes_memory: bool,
+    memory_time_due: bool,
     /// True if its rank has checked whether it is done, and will check again.
     watched: bool,
 }
@@ -96,7 +96,7 @@ pub(super) struct Operations {
 
 impl Operations {
     pub(super) fn add(&mut self, state: State) -> Request {
-        let place = Place { state, lent_bytes: 0, owes_memory: false, watched: false };
+        let place = Place { state, posted_bytes: 0, memory_time_due: false, watched: false };
         if let Some(request) = self.free.pop() {
             self.places[request.index()] = place;
             return request;
@@ -118,9 +118,9 @@ impl Operations {
     }
 
     /// Records the memory that the program has lent for an operation.
-    pub(super) fn lend(&mut self, request: Request, bytes: u64) {
+    pub(super) fn set_memory(&mut self, request: Request, bytes: u64) {
         let place = &mut self.places[request.index()];
-        (place.lent_bytes, place.owes_memory) = (bytes, true);
+        (place.posted_bytes, place.memory_time_due) = (bytes, true);
     }
 
     /// Marks an operation as done. The data of a message are written to the memory of its receive.
@@ -165,7 +165,7 @@ impl Operations {
         let State::Done(Done { message: Some(_), envelope, .. }) = &place.state else {
             return None;
         };
-        std::mem::take(&mut place.owes_memory).then_some(envelope.bytes)
+        std::mem::take(&mut place.memory_time_due).then_some(envelope.bytes)
     }
 
     /// Removes an operation, and returns the amount of memory that the program had lent for it.
@@ -173,7 +173,7 @@ impl Operations {
         let place = &mut self.places[request.index()];
         place.state = State::Free;
         self.free.push(request);
-        place.lent_bytes
+        place.posted_bytes
     }
 
     /// Removes the memory that receives write to, because the program that has lent it has ended.

@@ -73,19 +73,19 @@ impl World {
         let request = own.operations.add(State::Receiving { selector, room });
         if let Some(message) = own.mailbox.post(request, selector) {
             self.depend(message, rank);
-            self.meet(message, request);
+            self.match_receive(message, request);
         }
         request
     }
 
     /// Records that the program has lent `bytes` bytes of memory for a posted operation.
-    pub(crate) fn lend(&mut self, rank: usize, request: Request, bytes: usize) {
+    pub(crate) fn note_posted_memory(&mut self, rank: usize, request: Request, bytes: usize) {
         let state = &mut self.ranks[rank];
-        let before = state.lent_bytes;
-        state.lent_bytes += bytes as u64;
-        let peak = if before == 0 { 0 } else { state.lent_peak_bytes };
-        state.lent_peak_bytes = peak.max(state.lent_bytes);
-        state.operations.lend(request, bytes as u64);
+        let before = state.posted_bytes;
+        state.posted_bytes += bytes as u64;
+        let peak = if before == 0 { 0 } else { state.posted_peak_bytes };
+        state.posted_peak_bytes = peak.max(state.posted_bytes);
+        state.operations.set_memory(request, bytes as u64);
     }
 
     /// Returns the index of the first of `requests` that is done. `None`: none is, and the rank must be suspended until
@@ -136,8 +136,8 @@ impl World {
         let state = &mut self.ranks[rank];
         match state.operations.take_memory(request) {
             Some(bytes) if self.machine.endpoint.posted_in_memory => {
-                let footprint = state.lent_peak_bytes;
-                self.machine.processor.beyond_caches(bytes as u64, footprint)
+                let footprint = state.posted_peak_bytes;
+                self.machine.processor.time_beyond_caches(bytes as u64, footprint)
             }
             _ => TimeSpan::ZERO,
         }
@@ -147,7 +147,7 @@ impl World {
     pub(crate) fn end_request(&mut self, rank: usize, request: Request) -> Envelope {
         let state = &mut self.ranks[rank];
         let done = *state.operations.done(request).expect("only a request that is done is ended");
-        state.lent_bytes -= state.operations.forget(request);
+        state.posted_bytes -= state.operations.forget(request);
         if let Some(message) = done.message {
             self.forget(message);
         }
@@ -174,7 +174,7 @@ impl World {
         let state = &mut self.ranks[rank];
         let cancelled = state.mailbox.withdraw(request);
         if cancelled {
-            state.lent_bytes -= state.operations.forget(request);
+            state.posted_bytes -= state.operations.forget(request);
         }
         cancelled
     }
@@ -189,7 +189,7 @@ impl World {
     }
 
     /// Records that the rank waits for requests only, and does not poll for messages meanwhile.
-    pub(crate) fn stop_looking(&mut self, rank: usize) {
+    pub(crate) fn stop_polling(&mut self, rank: usize) {
         self.ranks[rank].polls = false;
     }
 
@@ -207,21 +207,21 @@ impl World {
         let moved = Arrived { message, envelope: *moved };
         if let Some(receive) = self.ranks[rank].mailbox.arrive(moved) {
             self.depend(message, rank);
-            self.meet(message, receive);
+            self.match_receive(message, receive);
         }
         Some(envelope)
     }
 
     /// Returns the number of events that this rank may wait for: a message arrived, a request was done, a rank left.
-    pub(crate) fn happenings(&self, rank: usize) -> u64 {
-        self.ranks[rank].happenings + self.departures
+    pub(crate) fn event_count(&self, rank: usize) -> u64 {
+        self.ranks[rank].event_count + self.departures
     }
 
     /// Returns whether the rank must be suspended until such an event. It must not if one has happened since it counted
     /// `seen`.
     pub(crate) fn wait_for_anything(&mut self, rank: usize, seen: u64) -> Result<bool> {
         self.check()?;
-        if self.happenings(rank) != seen {
+        if self.event_count(rank) != seen {
             return Ok(false);
         }
         self.ranks[rank].waiting = Waiting::Anything;
@@ -230,20 +230,20 @@ impl World {
     }
 
     /// Prepares to suspend a rank until others do something, and returns `None`. If something has happened to it since
-    /// the count `looked_at`, the rank must continue instead and check again; returns the new count then.
-    pub(crate) fn begin_idling(&mut self, rank: usize, looked_at: Option<u64>) -> Option<u64> {
-        let happened = Some(self.happenings(rank));
-        if !self.ranks[rank].waiting.is_for_others() || happened == looked_at {
+    /// the count `seen_events`, the rank must continue instead and check again; returns the new count then.
+    pub(crate) fn begin_idling(&mut self, rank: usize, seen_events: Option<u64>) -> Option<u64> {
+        let events = Some(self.event_count(rank));
+        if !self.ranks[rank].waiting.is_for_others() || events == seen_events {
             return None;
         }
         self.ranks[rank].waiting = Waiting::Running;
-        happened
+        events
     }
 
     /// Records that a message has arrived that no receive has taken.
     pub(super) fn note_arrival(&mut self, rank: usize, message: u32) {
         let state = &mut self.ranks[rank];
-        state.happenings += 1;
+        state.event_count += 1;
         let polls = std::mem::take(&mut state.polls) && state.waiting.is_for_others();
         if polls || state.waiting == Waiting::Anything {
             self.follow(rank, message);

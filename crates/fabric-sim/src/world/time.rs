@@ -22,7 +22,7 @@ impl World {
         }
         if self.processors.are_scheduled() {
             if self.has_failed() {
-                self.agenda.drift(self.now() + span);
+                self.agenda.advance_clock(self.now() + span);
                 return Next::Continue;
             }
             self.ranks[rank].waiting = Waiting::Time;
@@ -38,7 +38,8 @@ impl World {
     pub(crate) fn work_outside(&mut self, rank: usize) -> bool {
         let now = self.now();
         let takes = !self.has_failed() && !self.processors.are_scheduled();
-        let Some(outside) = self.outside.as_mut().filter(|outside| takes && outside.takes()) else {
+        let Some(outside) = self.outside.as_mut().filter(|outside| takes && outside.can_begin())
+        else {
             return false;
         };
         outside.begin(rank, now);
@@ -50,7 +51,7 @@ impl World {
     /// None if nothing will happen by itself, or the rank's work is not done outside.
     pub(crate) fn quiet_until(&self) -> Option<Time> {
         let takes = !self.processors.are_scheduled();
-        let outside = self.outside.as_ref().filter(|outside| takes && outside.takes())?;
+        let outside = self.outside.as_ref().filter(|outside| takes && outside.can_begin())?;
         self.agenda.next_time().into_iter().chain(outside.earliest()).min()
     }
 
@@ -104,7 +105,7 @@ impl World {
 
     fn wait_for_time(&mut self, rank: usize, time: Time, event: Event) -> Next {
         if self.has_failed() {
-            self.agenda.drift(time);
+            self.agenda.advance_clock(time);
             return Next::Continue;
         }
         let is_alone = self.outside.as_ref().is_none_or(OutsideWork::is_empty);
