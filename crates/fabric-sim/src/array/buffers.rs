@@ -15,7 +15,7 @@ pub(super) struct Received {
     /// Asynchronous: the last complete buffer.
     pub(super) latest: Option<Vec<u16>>,
     /// Asynchronous: true if a buffer came with a wrong checksum since the last RECV.
-    pub(super) was_spoiled: bool,
+    pub(super) had_wrong_checksum: bool,
 }
 
 /// The buffers that a processor receives, by medium and sender.
@@ -48,7 +48,7 @@ impl Inbox {
         match (pair.mode, right) {
             (ReceiveMode::Synchronous, _) => pair.queue.push_back(right.then_some(words)),
             (ReceiveMode::Asynchronous, true) => pair.latest = Some(words),
-            (ReceiveMode::Asynchronous, false) => pair.was_spoiled = true,
+            (ReceiveMode::Asynchronous, false) => pair.had_wrong_checksum = true,
         }
     }
 }

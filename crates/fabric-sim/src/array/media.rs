@@ -76,12 +76,12 @@ impl BusUse {
 /// The bus, with the FIFOs at each processor.
 pub(super) struct Bus {
     /// FIFOs to the bus, by processor.
-    pub(super) out: Vec<VecDeque<Word>>,
+    pub(super) send_fifos: Vec<VecDeque<Word>>,
     /// FIFOs from the bus, by processor.
-    pub(super) into: Vec<VecDeque<Word>>,
+    pub(super) receive_fifos: Vec<VecDeque<Word>>,
     /// Processors with a word at the head of their FIFO, and the time since which they have it, in the order of their
     /// requests.
-    asking: VecDeque<(usize, Time)>,
+    requests: VecDeque<(usize, Time)>,
     /// Processor whose word it carries.
     carries: Option<usize>,
     pub(super) used: BusUse,
@@ -90,20 +90,20 @@ pub(super) struct Bus {
 impl Bus {
     pub(super) fn new(nodes: usize) -> Self {
         let fifos = || vec![VecDeque::new(); nodes];
-        let (asking, used) = (VecDeque::new(), BusUse::default());
-        Bus { out: fifos(), into: fifos(), asking, carries: None, used }
+        let (requests, used) = (VecDeque::new(), BusUse::default());
+        Bus { send_fifos: fifos(), receive_fifos: fifos(), requests, carries: None, used }
     }
 
     pub(super) fn has_room(&self, from: usize, array: &Array) -> bool {
-        self.out[from].len() < array.bus_out_words
+        self.send_fifos[from].len() < array.bus_out_words
     }
 
     /// Puts a word into its sender's FIFO.
     pub(super) fn put(&mut self, now: Time, word: Word) {
-        let fifo = &mut self.out[word.from];
+        let fifo = &mut self.send_fifos[word.from];
         fifo.push_back(word);
         if fifo.len() == 1 {
-            self.asking.push_back((word.from, now));
+            self.requests.push_back((word.from, now));
         }
     }
 
@@ -113,11 +113,11 @@ impl Bus {
             return false;
         }
         let fits = |&(from, _): &(usize, Time)| {
-            let word = self.out[from].front().expect("it asks for a word");
-            self.receivers(*word).all(|to| self.into[to].len() < array.bus_in_words)
+            let word = self.send_fifos[from].front().expect("it asks for a word");
+            self.receivers(*word).all(|to| self.receive_fifos[to].len() < array.bus_in_words)
         };
-        let Some(place) = self.asking.iter().position(fits) else { return false };
-        let (from, since) = self.asking.remove(place).expect("just found");
+        let Some(place) = self.requests.iter().position(fits) else { return false };
+        let (from, since) = self.requests.remove(place).expect("just found");
         if self.used.words == 0 {
             self.used.begin = now;
         }
@@ -131,19 +131,19 @@ impl Bus {
     pub(super) fn deliver(&mut self, now: Time) -> (usize, Vec<usize>) {
         let from = self.carries.take().expect("the bus carries a word");
         self.used.end = now;
-        let word = self.out[from].pop_front().expect("it was carried");
-        if !self.out[from].is_empty() {
-            self.asking.push_back((from, now));
+        let word = self.send_fifos[from].pop_front().expect("it was carried");
+        if !self.send_fifos[from].is_empty() {
+            self.requests.push_back((from, now));
         }
         let receivers: Vec<usize> = self.receivers(word).collect();
         for &to in &receivers {
-            self.into[to].push_back(word);
+            self.receive_fifos[to].push_back(word);
         }
         (from, receivers)
     }
 
     fn receivers(&self, word: Word) -> impl Iterator<Item = usize> + use<> {
-        let nodes = self.out.len();
+        let nodes = self.send_fifos.len();
         (0..nodes).filter(move |&node| match word.to {
             Some(to) => node == to,
             None => node != word.from,

@@ -9,13 +9,13 @@
 //! * `media`: links and bus, with their FIFOs;
 //! * `buffers`: the results of the receive interrupt for RECV;
 //! * `processor`: program and interrupts;
-//! * `meeting`: the networks of flags, sums and maxima;
+//! * `global_operation`: the networks of flags, sums and maxima;
 //! * `world`: all of it, and the events;
 //! * `node`, `run`: programs.
 
 mod buffers;
+mod global_operation;
 mod media;
-mod meeting;
 mod node;
 mod processor;
 mod run;

@@ -7,8 +7,8 @@ use contract::{Error, Result, Time, TimeSpan};
 use corosensei::Yielder;
 
 use super::buffers::checksum;
+use super::global_operation::Contribution;
 use super::media::Word;
-use super::meeting::Brought;
 use super::processor::{InterruptCounts, Port};
 use super::world::{Waiting, World};
 use super::{BUFFER_WORDS_MAX, Medium, ReceiveMode};
@@ -38,7 +38,7 @@ impl<'a> ArrayNode<'a> {
 
     /// Returns the number of processors that cooperate. The controller does not.
     pub fn size(&self) -> usize {
-        self.world().meeting.size()
+        self.world().global_operation.size()
     }
 
     /// Returns the time on the clock that all share.
@@ -86,7 +86,7 @@ impl<'a> ArrayNode<'a> {
     /// A pair with buffers that were not received, or whose mode is asynchronous already.
     pub fn expect(&self, medium: Medium, from: usize, mode: ReceiveMode) -> Result<()> {
         let mut world = self.world();
-        if world.has_come(self.number, medium, from) {
+        if world.mode_is_fixed(self.number, medium, from) {
             let what =
                 format!("the mode of buffers of processor {from} over {medium} is fixed already");
             return Err(Error::Program(what));
@@ -120,15 +120,19 @@ impl<'a> ArrayNode<'a> {
     /// A pair of the other mode, and once for buffers that came with a wrong checksum.
     pub fn latest(&self, medium: Medium, from: usize) -> Result<Option<Vec<u16>>> {
         self.check(medium, from, ReceiveMode::Asynchronous)?;
-        let (cost, words, was_spoiled) = {
+        let (cost, words, had_wrong_checksum) = {
             let mut world = self.world();
             let cost = world.array.latest_call;
             let pair = world.nodes[self.number].inbox.pair(medium, from);
-            let was_spoiled = std::mem::take(&mut pair.was_spoiled);
-            (cost.of(pair.latest.as_ref().map_or(0, Vec::len)), pair.latest.clone(), was_spoiled)
+            let had_wrong_checksum = std::mem::take(&mut pair.had_wrong_checksum);
+            (
+                cost.of(pair.latest.as_ref().map_or(0, Vec::len)),
+                pair.latest.clone(),
+                had_wrong_checksum,
+            )
         };
         self.spend(cost, true);
-        if was_spoiled { Err(wrong_checksum(medium, from)) } else { Ok(words) }
+        if had_wrong_checksum { Err(wrong_checksum(medium, from)) } else { Ok(words) }
     }
 
     /// Sets this processor's flag, and waits until all have set theirs. Then all flags are down again.
@@ -137,7 +141,7 @@ impl<'a> ArrayNode<'a> {
     /// The controller, which has no flag; processors that call different operations.
     pub fn all_flags(&self) -> Result<()> {
         let time = self.world().array.flag;
-        self.meet(Brought::Flag, time).map(drop)
+        self.join_operation(Contribution::Flag, time).map(drop)
     }
 
     /// Returns the sum of the numbers of all processors.
@@ -146,7 +150,7 @@ impl<'a> ArrayNode<'a> {
     /// As [`ArrayNode::all_flags`].
     pub fn sum(&self, value: i32) -> Result<i32> {
         let time = self.world().array.sum_maximum;
-        self.meet(Brought::Sum(value), time)
+        self.join_operation(Contribution::Sum(value), time)
     }
 
     /// Returns the largest of the numbers of all processors.
@@ -155,7 +159,7 @@ impl<'a> ArrayNode<'a> {
     /// As [`ArrayNode::all_flags`].
     pub fn maximum(&self, value: i32) -> Result<i32> {
         let time = self.world().array.sum_maximum;
-        self.meet(Brought::Maximum(value), time)
+        self.join_operation(Contribution::Maximum(value), time)
     }
 
     /// Returns the numbers of entries of its interrupts so far.
@@ -220,20 +224,21 @@ impl<'a> ArrayNode<'a> {
         Err(Error::Program(what))
     }
 
-    fn meet(&self, brought: Brought, time: TimeSpan) -> Result<i32> {
+    fn join_operation(&self, contribution: Contribution, time: TimeSpan) -> Result<i32> {
         let mut world = self.world();
-        if !world.meeting.is_of(self.number) {
+        if !world.global_operation.includes(self.number) {
             let what = "the controller is not on the networks of flags and sums".into();
             return Err(Error::Program(what));
         }
-        let all_are_there = world.meeting.come(self.number, brought).map_err(Error::Program)?;
-        if all_are_there {
+        let is_complete =
+            world.global_operation.contribute(self.number, contribution).map_err(Error::Program)?;
+        if is_complete {
             let at = world.now() + time;
-            (0..world.meeting.size()).for_each(|node| world.wake(node, at));
+            (0..world.global_operation.size()).for_each(|node| world.wake(node, at));
         }
         drop(world);
         self.wait(Waiting::Others);
-        Ok(self.world().meeting.outcome)
+        Ok(self.world().global_operation.outcome)
     }
 }
 

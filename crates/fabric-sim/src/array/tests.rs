@@ -184,8 +184,8 @@ fn the_controllers_broadcast_reaches_all_in_one_word_each() {
 
 #[test]
 fn mistakes_are_told_by_name() {
-    let of_0 = |mistake: fn(&ArrayNode<'_>) -> Result<()>| {
-        failed(3, move |node| if node.number() == 0 { mistake(node) } else { Ok(()) })
+    let of_0 = |program: fn(&ArrayNode<'_>) -> Result<()>| {
+        failed(3, move |node| if node.number() == 0 { program(node) } else { Ok(()) })
     };
     let words = |count: usize| format!("processor 0: {count} words where a buffer has 1 to 255");
     assert_eq!(of_0(|node| node.send(Medium::Global, 1, &[])), words(0));

@@ -77,7 +77,7 @@ impl Wiring {
 ///
 /// # Errors
 /// A sentence, if a wiring cannot join the processors or a processor would have more than `links_max` links.
-pub(super) fn together(
+pub(super) fn combined_links(
     wirings: &[Wiring],
     nodes: usize,
     links_max: usize,
@@ -175,10 +175,10 @@ mod tests {
     #[test]
     fn wirings_join_and_no_processor_has_more_links_than_sockets() {
         let both = [Wiring::EightNeighbours { rows: 6, columns: 6 }, Wiring::PerfectShuffle];
-        let links = together(&both, 32, 12).unwrap();
+        let links = combined_links(&both, 32, 12).unwrap();
         assert!((0..32).all(|node| degree(&links, node) <= 10));
-        let error = together(&both, 32, 9).unwrap_err();
+        let error = combined_links(&both, 32, 9).unwrap_err();
         assert!(error.ends_with("would have 10 links, and it has 9 sockets"), "{error}");
-        assert!(together(&[Wiring::EightNeighbours { rows: 2, columns: 2 }], 5, 12).is_err());
+        assert!(combined_links(&[Wiring::EightNeighbours { rows: 2, columns: 2 }], 5, 12).is_err());
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use contract::{Time, TimeSpan};
 
 use super::buffers::Inbox;
+use super::global_operation::GlobalOperation;
 use super::media::{Bus, Link, Word};
-use super::meeting::Meeting;
 use super::processor::{Interrupt, Job, Port, Processor, Step};
 use super::{Medium, ReceiveMode};
 use crate::event_hash::EventHash;
@@ -52,7 +52,7 @@ pub(super) struct World {
     /// Number of the link from one processor to another.
     pub(super) link_numbers: BTreeMap<(usize, usize), usize>,
     pub(super) bus: Bus,
-    pub(super) meeting: Meeting,
+    pub(super) global_operation: GlobalOperation,
     now: Time,
     queue: Queue<Event>,
     hash: EventHash,
@@ -81,7 +81,7 @@ impl World {
             nodes: (0..nodes).map(node).collect(),
             link_numbers: numbered().map(|(number, link)| ((link.from, link.to), number)).collect(),
             bus: Bus::new(nodes),
-            meeting: Meeting::new(cooperating),
+            global_operation: GlobalOperation::new(cooperating),
             array: array.clone(),
             links,
             now: Time::ZERO,
@@ -236,15 +236,15 @@ impl World {
     }
 
     /// Returns the link that leads to a processor over the same wire as one that leads away.
-    fn back(link: usize) -> usize {
+    fn reverse_link(link: usize) -> usize {
         link ^ 1
     }
 
     /// Returns the first word that has come through a port.
     fn fifo(&self, node: usize, port: Port) -> Option<Word> {
         match port {
-            Port::Link(link) => self.links[Self::back(link)].fifo.front().copied(),
-            Port::Bus => self.bus.into[node].front().copied(),
+            Port::Link(link) => self.links[Self::reverse_link(link)].fifo.front().copied(),
+            Port::Bus => self.bus.receive_fifos[node].front().copied(),
         }
     }
 
@@ -293,13 +293,13 @@ impl World {
     fn take_word(&mut self, node: usize, port: Port) -> Option<usize> {
         let word = match port {
             Port::Link(link) => {
-                let link = &mut self.links[Self::back(link)];
+                let link = &mut self.links[Self::reverse_link(link)];
                 let (word, from) = (link.fifo.pop_front(), link.from);
                 self.run(from);
                 word
             }
             Port::Bus => {
-                let word = self.bus.into[node].pop_front();
+                let word = self.bus.receive_fifos[node].pop_front();
                 self.use_bus();
                 word
             }
@@ -342,7 +342,7 @@ impl World {
 
     /// Returns whether the mode of a pair can no longer be changed: buffers were not yet received, or it is not the
     /// default.
-    pub(super) fn has_come(&mut self, node: usize, medium: Medium, from: usize) -> bool {
+    pub(super) fn mode_is_fixed(&mut self, node: usize, medium: Medium, from: usize) -> bool {
         let pair = self.nodes[node].inbox.pair(medium, from);
         pair.latest.is_some() || !pair.queue.is_empty() || pair.mode != ReceiveMode::default()
     }

@@ -191,7 +191,7 @@ fn files_name_what_breaks_and_mistakes_in_them() {
         crate::machine::add_faults("f.toml", &text, &mut machine)?;
         Ok(machine.faults[1].clone())
     };
-    let mistake = |found: std::result::Result<Fault, definition_files::FileError>| {
+    let error_of = |found: std::result::Result<Fault, definition_files::FileError>| {
         found.unwrap_err().to_string()
     };
     let link = read("network = \"ring\"\nlink = [0, 2]\nat_us = 1.5\nuntil_us = 9");
@@ -218,7 +218,7 @@ fn files_name_what_breaks_and_mistakes_in_them() {
         ),
         ("att_us = 4", "f.toml, line 6: unknown field `att_us` (is it `at_us`?)"),
     ] {
-        let found = mistake(read(lines));
+        let found = error_of(read(lines));
         assert!(found.starts_with(told), "{found}");
     }
 }

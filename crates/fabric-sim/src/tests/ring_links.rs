@@ -3,7 +3,7 @@
 use contract::{Buffer, Source, Time, TimeSpan};
 
 use super::TAG;
-use super::rings::{mistake, rings};
+use super::rings::{error_of, rings};
 use crate::Options;
 
 const SYMBOL: TimeSpan = TimeSpan::from_ns(16);
@@ -119,7 +119,7 @@ fn links_of_several_rings_have_the_names_of_their_rings() {
 
 #[test]
 fn urgency_without_a_length_and_rings_within_machines_are_refused_with_their_place() {
-    let wrong = |lines: &str| mistake(lines, &["sci", "inner_network"]);
+    let wrong = |lines: &str| error_of(lines, &["sci", "inner_network"]);
     let shape = "[sci]\nshape = \"ring:8\"\n";
     assert!(
         wrong(&format!("{shape}urgency = \"preempt\""))

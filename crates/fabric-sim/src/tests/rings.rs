@@ -20,7 +20,7 @@ pub(super) fn rings(lines: &str) -> Machine {
 }
 
 /// Returns the reason why a machine file with these lines is refused. Its numbers of these sections have a source.
-pub(super) fn mistake(lines: &str, sections: &[&str]) -> String {
+pub(super) fn error_of(lines: &str, sections: &[&str]) -> String {
     let text = format!(
         "name = \"x\"\ntitle = \"x\"\n{lines}\n[[source]]\nof = {sections:?}\nkind = \"assumed\"\nfrom = \"a test\"\n"
     );
@@ -75,7 +75,7 @@ fn a_rendezvous_goes_around_the_ring() {
 /// Opens a window, lets rank 0 access the window of another rank at a moment, and returns the time that it took in ns.
 fn access_ns(
     machine: &Machine,
-    deed: impl Fn(&mut RankWindow, &mut dyn Rank) -> Result<()> + 'static,
+    operation: impl Fn(&mut RankWindow, &mut dyn Rank) -> Result<()> + 'static,
 ) -> u64 {
     let ranks = machine.ranks_max.unwrap();
     let outcome = super::run(machine, ranks, move |rank| {
@@ -84,7 +84,7 @@ fn access_ns(
         let begin = Time::ZERO + TimeSpan::from_us(1_000_000);
         rank.wait_until(begin);
         if rank.rank() == 0 {
-            deed(&mut window, rank)?;
+            operation(&mut window, rank)?;
         }
         let took = rank.now().since(begin);
         // The target is in no call meanwhile.
@@ -137,7 +137,7 @@ const STREAM_MESSAGES: usize = 30;
 const STREAM_BYTES: usize = 4096;
 
 /// Returns the time until all ranks have sent messages to the node `ahead` of them.
-fn streams_take(ahead: usize) -> TimeSpan {
+fn time_of_streams(ahead: usize) -> TimeSpan {
     let outcome = super::run(&ring(8), 8, move |rank| {
         let (me, size) = (rank.rank(), rank.size());
         let mut data = vec![0; STREAM_BYTES];
@@ -159,7 +159,7 @@ fn streams_share_the_links() {
     let packets = (STREAM_MESSAGES * STREAM_BYTES / 64) as u64;
     for (ahead, symbols) in [(1, 41 + 5 * 7), (7, 41 * 7 + 5)] {
         let least = TimeSpan::from_ns((packets - 4) * symbols * SYMBOL_NS);
-        let took = streams_take(ahead);
+        let took = time_of_streams(ahead);
         assert!(took >= least, "{ahead} ahead: {took:?}; links take {least:?}");
         assert!(
             took.as_ps() * 4 <= least.as_ps() * 5,
@@ -247,7 +247,7 @@ fn faster_links_and_other_shapes_are_of_the_same_links() {
 
 #[test]
 fn what_rings_cannot_have_is_named_with_its_place() {
-    let wrong = |lines: &str| mistake(lines, &["sci", "endpoint", "network", "windows"]);
+    let wrong = |lines: &str| error_of(lines, &["sci", "endpoint", "network", "windows"]);
     let shape = "[sci]\nshape = \"ring:8\"\n";
     assert_eq!(
         wrong("[sci]\nshape = \"star:8\""),

@@ -23,7 +23,7 @@ fn by_network(level: Level) -> Machine {
 fn times(
     machine: &Machine,
     ranks: usize,
-    deed: impl Fn(&mut RankWindow, &mut dyn Rank) -> Result<()> + 'static,
+    operation: impl Fn(&mut RankWindow, &mut dyn Rank) -> Result<()> + 'static,
 ) -> Vec<TimeSpan> {
     let outcome = super::run(machine, ranks, move |rank| {
         let mut window = rank.open_window(4096)?;
@@ -31,7 +31,7 @@ fn times(
         let begin = Time::ZERO + TimeSpan::from_us(1_000_000);
         rank.wait_until(begin);
         if rank.rank() + 1 < rank.size() {
-            deed(&mut window, rank)?;
+            operation(&mut window, rank)?;
         }
         let took = rank.now().since(begin);
         if rank.rank() + 1 == rank.size() {
