@@ -13,7 +13,7 @@
 use std::process::ExitCode;
 
 use contract::{Buffer, Rank, TimeSpan};
-use services::{Error, FieldKind, Result, Template, Tuple, TupleSpace, Visit};
+use services::{Error, FieldKind, Result, Template, Tuple, TupleOperations, TupleSpace};
 
 /// Number of rows and columns of the matrices.
 const SIDE: usize = 48;
@@ -40,14 +40,14 @@ fn any_task() -> Template {
 }
 
 /// Puts a task for each row and gathers the rows.
-fn master(visit: &mut Visit<'_>) -> Result<f64> {
+fn master(operations: &mut TupleOperations<'_>) -> Result<f64> {
     for row in 0..SIDE {
-        visit.out(Tuple(vec!["row".into(), (row as i64).into()]))?;
+        operations.out(Tuple(vec!["row".into(), (row as i64).into()]))?;
     }
     let mut trace = 0.0;
     for row in 0..SIDE {
         let wanted = vec!["done".into(), (row as i64).into(), FieldKind::Bytes.into()];
-        let done = visit.in_(&Template(wanted))?;
+        let done = operations.in_(&Template(wanted))?;
         let elements = Buffer::from_bytes(done.bytes(2)?);
         trace += elements.elements::<f64>()[row];
     }
@@ -55,11 +55,11 @@ fn master(visit: &mut Visit<'_>) -> Result<f64> {
 }
 
 /// Does tasks until no more can come. Returns the number of tasks that it has done.
-fn worker(visit: &mut Visit<'_>, withdraws: bool, vanishes: bool) -> Result<usize> {
+fn worker(operations: &mut TupleOperations<'_>, withdraws: bool, vanishes: bool) -> Result<usize> {
     let mut done = 0;
     loop {
-        let leased = match visit.lease(&any_task(), LEASE) {
-            Err(Error::NobodyLeft) => return Ok(done),
+        let leased = match operations.lease(&any_task(), LEASE) {
+            Err(Error::NoProducerLeft) => return Ok(done),
             other => other?,
         };
         if vanishes {
@@ -68,14 +68,14 @@ fn worker(visit: &mut Visit<'_>, withdraws: bool, vanishes: bool) -> Result<usiz
         let row = leased.tuple.integer(1)?;
         let bytes = row_of_product(row as usize).iter().flat_map(|one| one.to_le_bytes()).collect();
         let result = Tuple(vec!["done".into(), row.into(), Vec::<u8>::into(bytes)]);
-        match visit.complete(&leased, vec![result]) {
+        match operations.complete(&leased, vec![result]) {
             // It took too long. Another worker has the task, and the master still gets one result.
             Err(Error::LeaseLost) => {}
             other => other.map(|()| done += 1)?,
         }
         if withdraws {
-            visit.leave()?;
-            visit.join()?;
+            operations.leave()?;
+            operations.join()?;
         }
     }
 }
@@ -88,23 +88,23 @@ fn program(rank: &mut dyn Rank) -> Result<()> {
         return Ok(());
     }
     let mut space = TupleSpace::open(rank, 0, 2 * SIDE)?;
-    let mut visit = space.enter(rank);
-    visit.join()?;
+    let mut operations = space.enter(rank);
+    operations.join()?;
     if me == 0 {
-        let trace = master(&mut visit)?;
+        let trace = master(&mut operations)?;
         println!("{size} ranks: the diagonal of the product sums to {trace}");
     } else {
         let vanishes = me == size - 1 && size > 2;
-        let done = worker(&mut visit, me == 1, vanishes)?;
+        let done = worker(&mut operations, me == 1, vanishes)?;
         println!("rank {me} has done {done} tasks");
         if vanishes {
             // The space takes back the leased tuples of a rank that closes it. A lost worker must not close it before
             // its lease has expired.
-            let end = visit.rank().now() + LEASE + LEASE;
-            visit.rank().wait_until(end);
+            let end = operations.rank().now() + LEASE + LEASE;
+            operations.rank().wait_until(end);
         }
     }
-    drop(visit);
+    drop(operations);
     space.close(rank)
 }
 

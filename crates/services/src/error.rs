@@ -119,7 +119,7 @@ pub enum Error {
     NotMember,
     /// A wait for a tuple can never end, because no rank can put one any more.
     #[error("no tuple can come any more: every rank waits for one or has closed the tuple space")]
-    NobodyLeft,
+    NoProducerLeft,
     /// A lease has expired.
     #[error("the lease has run out, and the tuple is back in the space")]
     LeaseLost,

@@ -33,4 +33,4 @@ pub use medium::{Medium, ReceiveMode};
 pub use paslib::{Calls, Expected, LATEST_UNDER_WAY, Latest, Paslib};
 pub use ring::{RingNode, SharcRing};
 pub use ring_call::RingCall;
-pub use tuple::{Field, Function, Leased, Template, Tuple, TupleSpace, Visit, Wanted};
+pub use tuple::{Field, Function, Leased, Template, Tuple, TupleOperations, TupleSpace, Wanted};

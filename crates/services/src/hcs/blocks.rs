@@ -66,7 +66,7 @@ impl Node<'_> {
             if let Some(node) = self.sci.sci_receive_port_connected(port)? {
                 return Ok(node);
             }
-            self.go_on(wait, || format!("nobody connected to port {}", port.name()))?;
+            self.advance_wait(wait, || format!("nobody connected to port {}", port.name()))?;
         }
     }
 
@@ -81,7 +81,7 @@ impl Node<'_> {
         loop {
             match attempt(&mut self.sci) {
                 Err(error @ (NoSuchPort { .. } | NoSuchSegment { .. } | PortTaken { .. })) => {
-                    self.go_on(wait, || error.to_string())?;
+                    self.advance_wait(wait, || error.to_string())?;
                 }
                 outcome => return outcome,
             }
@@ -110,7 +110,7 @@ impl Node<'_> {
             if let Some(bytes) = self.sci.try_read(&self.state.receive[node], room)? {
                 return Ok(bytes);
             }
-            self.go_on(wait, || format!("no block came from node {node}"))?;
+            self.advance_wait(wait, || format!("no block came from node {node}"))?;
         }
     }
 
@@ -140,7 +140,9 @@ impl Node<'_> {
                 self.send_below(from, &room[..bytes])?;
                 return Ok(bytes);
             }
-            self.go_on(wait, || format!("no broadcast of node {from} came from node {above}"))?;
+            self.advance_wait(wait, || {
+                format!("no broadcast of node {from} came from node {above}")
+            })?;
         }
     }
 
@@ -159,7 +161,7 @@ impl Node<'_> {
     fn finish_sending(&mut self) -> ClusterResult<()> {
         let wait = self.sci.wait(self.timeout());
         while self.sci.is_sending()? {
-            self.go_on(wait, || "a block was not taken, and stays under way".into())?;
+            self.advance_wait(wait, || "a block was not taken, and stays under way".into())?;
         }
         Ok(())
     }

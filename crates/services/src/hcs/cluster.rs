@@ -28,7 +28,7 @@ pub(super) struct State {
     /// For each node below, true if it has come to the barrier.
     pub(super) arrived: Vec<bool>,
     /// True if this node has reported to the one above.
-    pub(super) told: bool,
+    pub(super) has_reported: bool,
     /// Number of barriers that were left.
     pub(super) barriers: u64,
     /// Buffer for reading the slots of signals.
@@ -63,7 +63,7 @@ pub fn cluster_init(rank: &mut dyn Rank, options: ClusterOptions) -> ClusterResu
         sequence: 0,
         granted: None,
         arrived: vec![false; nodes],
-        told: false,
+        has_reported: false,
         barriers: 0,
         slots: Vec::new(),
         receive: Vec::new(),
@@ -144,8 +144,12 @@ impl<'a> Node<'a> {
     }
 
     /// Continues a wait, in which handlers run.
-    pub(super) fn go_on(&mut self, wait: Wait, what: impl FnOnce() -> String) -> ClusterResult<()> {
+    pub(super) fn advance_wait(
+        &mut self,
+        wait: Wait,
+        what: impl FnOnce() -> String,
+    ) -> ClusterResult<()> {
         self.serve_signals()?;
-        wait.go_on(&mut self.sci, what)
+        wait.advance(&mut self.sci, what)
     }
 }

@@ -328,7 +328,7 @@ impl Wait {
     ///
     /// # Errors
     /// [`TimedOut`](ClusterError::TimedOut), in which `what` is the event that has not happened.
-    pub(super) fn go_on(
+    pub(super) fn advance(
         self,
         sci: &mut Sci<'_>,
         what: impl FnOnce() -> String,

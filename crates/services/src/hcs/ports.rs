@@ -127,7 +127,7 @@ impl Sci<'_> {
             if let Some(bytes) = self.try_read(port, room)? {
                 return Ok(bytes);
             }
-            wait.go_on(self, || format!("nothing came at port {}", port.name))?;
+            wait.advance(self, || format!("nothing came at port {}", port.name))?;
         }
     }
 
@@ -151,7 +151,7 @@ impl Sci<'_> {
         let wait = self.wait(self.lib.options.timeout);
         while self.is_sending()? {
             let what = || format!("node {} did not take a block, which stays under way", port.node);
-            wait.go_on(self, what)?;
+            wait.advance(self, what)?;
         }
         Ok(())
     }

@@ -7,8 +7,8 @@ use super::error::{ClusterError, ClusterResult};
 use super::layout::words;
 use super::semaphores::{SEMAPHORES, Waiter};
 use super::signals::{
-    BARRIER, Meaning, OWN_MAX, Signal, SignalHandler, of_word, p_signal, v_signal, withdraw_signal,
-    word_of,
+    BARRIER, OWN_MAX, Signal, SignalHandler, SignalKind, of_word, p_signal, v_signal,
+    withdraw_signal, word_of,
 };
 
 /// The answer to a P that has its unit.
@@ -42,7 +42,7 @@ impl Node<'_> {
             if count > 0 {
                 return Ok(count);
             }
-            match wait.go_on(&mut self.sci, String::new) {
+            match wait.advance(&mut self.sci, String::new) {
                 Err(ClusterError::TimedOut { .. }) => return Ok(0),
                 outcome => outcome?,
             }
@@ -67,13 +67,13 @@ impl Node<'_> {
     /// # Errors
     /// As of [`send_signal`](Node::send_signal). A P that was not granted in time is withdrawn.
     pub fn send_signal_and_wait(&mut self, node: usize, number: u32) -> ClusterResult<u32> {
-        let meaning = Meaning::of(number);
-        if !matches!(meaning, Meaning::Own | Meaning::P(_) | Meaning::V(_)) {
+        let kind = SignalKind::of(number);
+        if !matches!(kind, SignalKind::Own | SignalKind::P(_) | SignalKind::V(_)) {
             return Err(ClusterError::Reserved { what: "signal", number });
         }
-        let answer = self.ask(node, number);
-        if let (Err(ClusterError::TimedOut { .. }), Meaning::P(semaphore)) = (&answer, meaning)
-            && self.ask(node, withdraw_signal(semaphore))? == GRANTED
+        let answer = self.send_and_wait(node, number);
+        if let (Err(ClusterError::TimedOut { .. }), SignalKind::P(semaphore)) = (&answer, kind)
+            && self.send_and_wait(node, withdraw_signal(semaphore))? == GRANTED
         {
             return Ok(GRANTED);
         }
@@ -95,7 +95,7 @@ impl Node<'_> {
         }
         let wait = self.sci.wait(self.timeout());
         while self.state.granted != Some(sequence) {
-            let waited = self.go_on(wait, || format!("semaphore {semaphore} was not free"));
+            let waited = self.advance_wait(wait, || format!("semaphore {semaphore} was not free"));
             if let Err(error) = waited {
                 let has_it = !self.state.semaphores.withdraw(semaphore, MASTER);
                 return if has_it { Ok(()) } else { Err(error) };
@@ -127,20 +127,20 @@ impl Node<'_> {
         let below: Vec<usize> = self.members().children_from(MASTER).collect();
         let late = |arrived: &[bool]| below.iter().copied().find(|&child| !arrived[child]);
         while let Some(child) = late(&self.state.arrived) {
-            self.go_on(wait, || format!("node {child} did not come to the barrier"))?;
+            self.advance_wait(wait, || format!("node {child} did not come to the barrier"))?;
         }
         let next = self.state.barriers + 1;
         if let Some(above) = self.members().parent_from(MASTER) {
-            if !self.state.told {
+            if !self.state.has_reported {
                 self.deliver(above, BARRIER, false)?;
-                self.state.told = true;
+                self.state.has_reported = true;
             }
             let release = self.sci.lib.layout.release();
             while self.sci.load(me, release)? < next {
-                self.go_on(wait, || format!("node {above} did not leave the barrier"))?;
+                self.advance_wait(wait, || format!("node {above} did not leave the barrier"))?;
             }
         }
-        self.state.told = false;
+        self.state.has_reported = false;
         self.state.barriers = next;
         for child in below {
             self.state.arrived[child] = false;
@@ -167,28 +167,28 @@ impl Node<'_> {
     /// Handles a signal, frees its slot and answers. Returns whether it was one of the program's.
     fn serve_signal(&mut self, from: usize, word: u64) -> ClusterResult<bool> {
         let Some((signal, sequence)) = of_word(from, word) else { return Ok(false) };
-        let meaning = Meaning::of(signal.number);
+        let kind = SignalKind::of(signal.number);
         let mut next = None;
-        let answer = match meaning {
-            Meaning::Own => match self.state.handlers.handle(signal) {
+        let answer = match kind {
+            SignalKind::Own => match self.state.handlers.handle(signal) {
                 None => return Ok(false),
                 answer => answer,
             },
-            Meaning::P(one) if signal.waits => {
+            SignalKind::P(one) if signal.waits => {
                 self.state.semaphores.p(one, (from, sequence)).then_some(GRANTED)
             }
-            Meaning::V(one) => {
+            SignalKind::V(one) => {
                 next = self.state.semaphores.v(one);
                 Some(0)
             }
-            Meaning::Withdraw(one) => {
+            SignalKind::Withdraw(one) => {
                 Some(if self.state.semaphores.withdraw(one, from) { 0 } else { GRANTED })
             }
-            Meaning::Barrier => {
+            SignalKind::Barrier => {
                 self.state.arrived[from] = true;
                 None
             }
-            Meaning::P(_) | Meaning::Nothing => None,
+            SignalKind::P(_) | SignalKind::Unknown => None,
         };
         let slot = self.sci.lib.layout.slot(from);
         self.sci.store(self.node(), slot, word, 0)?;
@@ -196,7 +196,7 @@ impl Node<'_> {
             self.answer((from, sequence), answer)?;
         }
         next.map_or(Ok(()), |next| self.grant(next))?;
-        Ok(meaning == Meaning::Own)
+        Ok(kind == SignalKind::Own)
     }
 
     /// Notifies a node that it has got its semaphore.
@@ -228,13 +228,13 @@ impl Node<'_> {
         let (wait, sequence) = (self.sci.wait(self.timeout()), self.next_sequence());
         let (slot, word) = (self.sci.lib.layout.slot(me), word_of(number, sequence, waits));
         while self.sci.swap(node, slot, 0, word)? != 0 {
-            self.go_on(wait, || format!("node {node} did not take the signal before"))?;
+            self.advance_wait(wait, || format!("node {node} did not take the signal before"))?;
         }
         Ok(sequence)
     }
 
     /// Sends a signal and waits for its answer. Late answers to earlier ones are dropped.
-    fn ask(&mut self, node: usize, number: u32) -> ClusterResult<u32> {
+    fn send_and_wait(&mut self, node: usize, number: u32) -> ClusterResult<u32> {
         let sequence = self.deliver(node, number, true)?;
         let wait = self.sci.wait(self.timeout());
         let (me, place) = (self.node(), self.sci.lib.layout.answer(node));
@@ -246,7 +246,7 @@ impl Node<'_> {
                     return Ok(answer.number);
                 }
             }
-            self.go_on(wait, || format!("node {node} did not answer a signal"))?;
+            self.advance_wait(wait, || format!("node {node} did not answer a signal"))?;
         }
     }
 }

@@ -28,27 +28,27 @@ pub(super) const fn withdraw_signal(semaphore: u32) -> u32 {
     WITHDRAW + semaphore
 }
 
-/// The meaning of a signal's number.
+/// The kind of a signal, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum SignalKind {
     Own,
     Barrier,
     P(u32),
     V(u32),
     Withdraw(u32),
-    Nothing,
+    Unknown,
 }
 
-impl Meaning {
+impl SignalKind {
     pub(super) fn of(number: u32) -> Self {
         let among = |first: u32| number.checked_sub(first).filter(|one| *one < SEMAPHORES);
         match (number, among(P), among(V), among(WITHDRAW)) {
-            (0..=OWN_MAX, ..) => Meaning::Own,
-            (BARRIER, ..) => Meaning::Barrier,
-            (_, Some(one), ..) => Meaning::P(one),
-            (_, _, Some(one), _) => Meaning::V(one),
-            (.., Some(one)) => Meaning::Withdraw(one),
-            _ => Meaning::Nothing,
+            (0..=OWN_MAX, ..) => SignalKind::Own,
+            (BARRIER, ..) => SignalKind::Barrier,
+            (_, Some(one), ..) => SignalKind::P(one),
+            (_, _, Some(one), _) => SignalKind::V(one),
+            (.., Some(one)) => SignalKind::Withdraw(one),
+            _ => SignalKind::Unknown,
         }
     }
 }
@@ -65,9 +65,9 @@ pub struct Signal {
 }
 
 /// The handling of a signal.
-pub struct SignalHandler(pub(super) Manner);
+pub struct SignalHandler(pub(super) Handling);
 
-pub(super) enum Manner {
+pub(super) enum Handling {
     Default,
     Ignore,
     Own(Box<dyn FnMut(Signal) -> u32>),
@@ -77,18 +77,18 @@ impl SignalHandler {
     /// Creates a handler from a function of the program's own, whose result is the answer. It cannot access the
     /// cluster.
     pub fn own(function: impl FnMut(Signal) -> u32 + 'static) -> Self {
-        SignalHandler(Manner::Own(Box::new(function)))
+        SignalHandler(Handling::Own(Box::new(function)))
     }
 }
 
 /// Returns a handler that keeps the signal until the program [takes](super::Node::take_signal) it. The answer is 0.
 pub fn default_signal_handler() -> SignalHandler {
-    SignalHandler(Manner::Default)
+    SignalHandler(Handling::Default)
 }
 
 /// Returns a handler that drops the signal. The answer is 0.
 pub fn ignore_signal_handler() -> SignalHandler {
-    SignalHandler(Manner::Ignore)
+    SignalHandler(Handling::Ignore)
 }
 
 /// Maximum number of signals that are kept for the program. Further ones stay in their slots, where their senders see
@@ -110,9 +110,9 @@ impl Handlers {
     /// Handles a signal. Returns the answer, or `None` if the signal cannot be handled now.
     pub(super) fn handle(&mut self, signal: Signal) -> Option<u32> {
         match self.by_number.get_mut(&signal.number).map(|handler| &mut handler.0) {
-            Some(Manner::Ignore) => Some(0),
-            Some(Manner::Own(function)) => Some(function(signal)),
-            Some(Manner::Default) | None => self.keep(signal).then_some(0),
+            Some(Handling::Ignore) => Some(0),
+            Some(Handling::Own(function)) => Some(function(signal)),
+            Some(Handling::Default) | None => self.keep(signal).then_some(0),
         }
     }
 
@@ -160,11 +160,11 @@ mod tests {
 
     #[test]
     fn numbers_are_told_apart() {
-        let meanings = [0, OWN_MAX, BARRIER, p_signal(63), v_signal(0), withdraw_signal(1), P + 64];
-        let found = meanings.map(Meaning::of);
-        let (own, nothing) = (Meaning::Own, Meaning::Nothing);
-        let [p, v, withdraw] = [Meaning::P(63), Meaning::V(0), Meaning::Withdraw(1)];
-        assert_eq!(found, [own, own, Meaning::Barrier, p, v, withdraw, nothing]);
+        let numbers = [0, OWN_MAX, BARRIER, p_signal(63), v_signal(0), withdraw_signal(1), P + 64];
+        let found = numbers.map(SignalKind::of);
+        let (own, nothing) = (SignalKind::Own, SignalKind::Unknown);
+        let [p, v, withdraw] = [SignalKind::P(63), SignalKind::V(0), SignalKind::Withdraw(1)];
+        assert_eq!(found, [own, own, SignalKind::Barrier, p, v, withdraw, nothing]);
     }
 
     #[test]

@@ -53,19 +53,19 @@ impl<'a> Calls<'a> {
         if self.outgoing(to, medium).mode.is_none() {
             return Err(Error::UnknownPartner { rank: to, medium });
         }
-        self.hear(to, medium)?;
-        let Paslib { outgoing, message, spoil_next, .. } = &mut *self.paslib;
+        self.receive_notices(to, medium)?;
+        let Paslib { outgoing, message, corrupt_next, .. } = &mut *self.paslib;
         let pair = &mut outgoing[to][medium.index()];
         wire::encode(pair.called, words, message);
-        if std::mem::take(spoil_next) {
-            wire::spoil(message);
+        if std::mem::take(corrupt_next) {
+            wire::corrupt_checksum(message);
         }
         pair.called = pair.called.wrapping_add(1);
-        if pair.may_leave() {
-            pair.left = pair.left.wrapping_add(1);
+        if pair.may_send() {
+            pair.sent = pair.sent.wrapping_add(1);
             self.rank.send(to, BUFFERS[medium.index()], message)?;
         } else {
-            pair.held_back.get_or_insert_default().clone_from(message);
+            pair.waiting.get_or_insert_default().clone_from(message);
         }
         Ok(())
     }
@@ -81,7 +81,7 @@ impl<'a> Calls<'a> {
         let bytes = self.take(medium, from)?;
         let Paslib { message, .. } = &mut *self.paslib;
         let number = wire::decode(&message[..bytes], words);
-        number.map(drop).map_err(|fault| told(fault, medium, from))
+        number.map(drop).map_err(|fault| error_of(fault, medium, from))
     }
 
     /// RECV, asynchronous: returns the latest complete buffer of `from`, which may have been read before. Never waits.
@@ -93,20 +93,20 @@ impl<'a> Calls<'a> {
     pub fn latest(&mut self, medium: Medium, from: usize) -> Result<Option<Latest<'_>>> {
         self.check(medium, from, ReceiveMode::Asynchronous)?;
         self.serve()?;
-        let before = self.incoming(from, medium).came;
+        let before = self.incoming(from, medium).received;
         let mut outcome = Ok(());
         // This ends, because the sender has at most `LATEST_UNDER_WAY` buffers under way.
         while self.rank.probe(Source::Rank(from), buffers(medium))?.is_some() {
             let bytes = self.take(medium, from)?;
             let Paslib { incoming, message, .. } = &mut *self.paslib;
             let taken = incoming[from][medium.index()].replace(&message[..bytes]);
-            outcome = outcome.and(taken.map_err(|fault| told(fault, medium, from)));
+            outcome = outcome.and(taken.map_err(|fault| error_of(fault, medium, from)));
         }
         let pair = &mut self.paslib.incoming[from][medium.index()];
-        if pair.came != before {
+        if pair.received != before {
             pair.notices = pair.notices.wrapping_add(1);
-            let came = pair.came.to_le_bytes();
-            self.rank.send(from, NOTICES[medium.index()], &came)?;
+            let received = pair.received.to_le_bytes();
+            self.rank.send(from, NOTICES[medium.index()], &received)?;
         }
         outcome?;
         Ok(self.paslib.incoming[from][medium.index()].read())
@@ -115,16 +115,16 @@ impl<'a> Calls<'a> {
     /// Sends buffers that are held back and may be sent now. Every call that receives does this as well. Returns
     /// whether any buffer is still held back.
     pub fn serve(&mut self) -> Result<bool> {
-        let mut holds_back = false;
+        let mut still_waits = false;
         for to in 0..self.rank.size() {
             for medium in Medium::ALL {
-                if self.outgoing(to, medium).held_back.is_some() {
-                    self.hear(to, medium)?;
-                    holds_back |= self.outgoing(to, medium).held_back.is_some();
+                if self.outgoing(to, medium).waiting.is_some() {
+                    self.receive_notices(to, medium)?;
+                    still_waits |= self.outgoing(to, medium).waiting.is_some();
                 }
             }
         }
-        Ok(holds_back)
+        Ok(still_waits)
     }
 
     /// Returns this rank in the service's own context, for its number, its clock and its computing.
@@ -150,23 +150,23 @@ impl<'a> Calls<'a> {
     }
 
     /// Receives the notices of an asynchronous receiver. Sends the buffer that is held back, if it may be sent now.
-    fn hear(&mut self, to: usize, medium: Medium) -> Result<()> {
+    fn receive_notices(&mut self, to: usize, medium: Medium) -> Result<()> {
         if self.outgoing(to, medium).mode != Some(ReceiveMode::Asynchronous) {
             return Ok(());
         }
         let tag = TagSelector::Is(NOTICES[medium.index()]);
         while self.rank.probe(Source::Rank(to), tag)?.is_some() {
-            let mut seen = [0; size_of::<u32>()];
-            self.rank.receive(Source::Rank(to), tag, &mut seen)?;
+            let mut acknowledged = [0; size_of::<u32>()];
+            self.rank.receive(Source::Rank(to), tag, &mut acknowledged)?;
             let pair = self.outgoing(to, medium);
-            pair.seen = u32::from_le_bytes(seen);
+            pair.acknowledged = u32::from_le_bytes(acknowledged);
             pair.notices = pair.notices.wrapping_add(1);
         }
         let pair = &mut self.paslib.outgoing[to][medium.index()];
-        if pair.may_leave()
-            && let Some(message) = pair.held_back.take()
+        if pair.may_send()
+            && let Some(message) = pair.waiting.take()
         {
-            pair.left = pair.left.wrapping_add(1);
+            pair.sent = pair.sent.wrapping_add(1);
             self.rank.send(to, BUFFERS[medium.index()], &message)?;
         }
         Ok(())
@@ -178,7 +178,7 @@ impl<'a> Calls<'a> {
         message.resize(wire::BYTES_MAX, 0);
         let status = self.rank.receive(Source::Rank(from), buffers(medium), message)?;
         let pair = &mut incoming[from][medium.index()];
-        pair.came = pair.came.wrapping_add(1);
+        pair.received = pair.received.wrapping_add(1);
         Ok(status.bytes)
     }
 
@@ -188,25 +188,25 @@ impl<'a> Calls<'a> {
         const COUNTS: usize = 2 * Medium::ALL.len();
         const BYTES: usize = size_of::<u32>();
         let size = self.rank.size();
-        let mut sent = Vec::with_capacity(size * COUNTS * BYTES);
+        let mut counts = Vec::with_capacity(size * COUNTS * BYTES);
         for partner in 0..size {
             for medium in Medium::ALL {
-                let (left, told) =
-                    (self.outgoing(partner, medium).left, self.incoming(partner, medium).notices);
-                sent.extend_from_slice(&left.to_le_bytes());
-                sent.extend_from_slice(&told.to_le_bytes());
+                let (sent, noticed) =
+                    (self.outgoing(partner, medium).sent, self.incoming(partner, medium).notices);
+                counts.extend_from_slice(&sent.to_le_bytes());
+                counts.extend_from_slice(&noticed.to_le_bytes());
             }
         }
-        let mut theirs = vec![0; sent.len()];
-        self.rank.all_to_all(&sent, &mut theirs)?;
+        let mut theirs = vec![0; counts.len()];
+        self.rank.all_to_all(&counts, &mut theirs)?;
         let (counts, _) = theirs.as_chunks::<BYTES>();
         for (at, pair) in counts.chunks_exact(2).enumerate() {
             let (partner, medium) = (at / Medium::ALL.len(), Medium::ALL[at % Medium::ALL.len()]);
-            let [left, told] = [pair[0], pair[1]].map(u32::from_le_bytes);
-            while self.incoming(partner, medium).came != left {
+            let [sent, noticed] = [pair[0], pair[1]].map(u32::from_le_bytes);
+            while self.incoming(partner, medium).received != sent {
                 self.take(medium, partner)?;
             }
-            while self.outgoing(partner, medium).notices != told {
+            while self.outgoing(partner, medium).notices != noticed {
                 let tag = TagSelector::Is(NOTICES[medium.index()]);
                 self.rank.receive(Source::Rank(partner), tag, &mut [0; BYTES])?;
                 self.outgoing(partner, medium).notices += 1;
@@ -239,7 +239,7 @@ fn buffers(medium: Medium) -> TagSelector {
     TagSelector::Is(BUFFERS[medium.index()])
 }
 
-fn told(fault: Fault, medium: Medium, from: usize) -> Error {
+fn error_of(fault: Fault, medium: Medium, from: usize) -> Error {
     match fault {
         Fault::Length => {
             Error::Malformed { from, what: "it is no buffer of 1 to 255 words".into() }

@@ -31,7 +31,7 @@ pub struct Paslib {
     /// The buffer of a message before it is sent, and of a received one.
     message: Vec<u8>,
     /// True if the next message has a wrong checksum.
-    spoil_next: bool,
+    corrupt_next: bool,
 }
 
 fn code(mode: Option<ReceiveMode>) -> u8 {
@@ -57,13 +57,13 @@ impl Paslib {
     /// rank with the mistake gets that error, and the others [`PartnersRefused`](Error::PartnersRefused).
     pub fn open(rank: &mut dyn Rank, expected: &[Expected]) -> Result<Self> {
         let size = rank.size();
-        let told = told(size, expected);
+        let own = modes_by_partner(size, expected);
         // Each byte is one mode; 3 reports to all ranks that this rank's list was refused.
         let refused = vec![[3; Medium::ALL.len()]; size];
-        let modes = told.as_ref().unwrap_or(&refused);
+        let modes = own.as_ref().unwrap_or(&refused);
         let mut theirs = vec![0; Medium::ALL.len() * size];
         rank.all_to_all(modes.as_flattened(), &mut theirs)?;
-        let modes = told?;
+        let modes = own?;
         let (theirs, _) = theirs.as_chunks::<{ Medium::ALL.len() }>();
         if let Some(by) = theirs.iter().position(|codes| codes[0] == 3) {
             return Err(Error::PartnersRefused { by });
@@ -76,7 +76,7 @@ impl Paslib {
             outgoing: theirs.iter().map(|codes| codes.map(outgoing)).collect(),
             incoming: modes.iter().map(|codes| codes.map(incoming)).collect(),
             message: vec![0; wire::BYTES_MAX],
-            spoil_next: false,
+            corrupt_next: false,
         })
     }
 
@@ -96,13 +96,13 @@ impl Paslib {
     }
 
     /// Makes the next SEND's checksum wrong, to test the program's reaction.
-    pub fn spoil_next_checksum(&mut self) {
-        self.spoil_next = true;
+    pub fn corrupt_next_checksum(&mut self) {
+        self.corrupt_next = true;
     }
 }
 
 /// Returns the message of this rank to each other rank: its receive mode for that rank's buffers, by medium.
-fn told(size: usize, expected: &[Expected]) -> Result<Vec<[u8; Medium::ALL.len()]>> {
+fn modes_by_partner(size: usize, expected: &[Expected]) -> Result<Vec<[u8; Medium::ALL.len()]>> {
     let mut modes = vec![[code(None); Medium::ALL.len()]; size];
     for &(from, medium, mode) in expected {
         check_rank(from, size)?;

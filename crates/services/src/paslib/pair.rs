@@ -14,14 +14,14 @@ pub(super) struct Outgoing {
     /// Number of SENDs so far, which is the number of the next buffer.
     pub(super) called: u32,
     /// Number of messages that were sent. It is smaller than `called` if buffers were replaced before they were sent.
-    pub(super) left: u32,
+    pub(super) sent: u32,
     /// Number of these that the partner has received, according to its last notice. Only asynchronous receivers send
     /// notices.
-    pub(super) seen: u32,
+    pub(super) acknowledged: u32,
     /// Number of received notices.
     pub(super) notices: u32,
     /// The latest buffer, as a message, while it waits to be sent.
-    pub(super) held_back: Option<Vec<u8>>,
+    pub(super) waiting: Option<Vec<u8>>,
 }
 
 /// The state of receiving from the partner.
@@ -30,7 +30,7 @@ pub(super) struct Incoming {
     /// This rank's receive mode for its buffers; `None` if it expects none.
     pub(super) mode: Option<ReceiveMode>,
     /// Number of messages that have been received.
-    pub(super) came: u32,
+    pub(super) received: u32,
     /// Number of notices that reported this number to the partner.
     pub(super) notices: u32,
     /// The latest complete buffer and its number, in asynchronous mode.
@@ -43,8 +43,8 @@ pub(super) struct Incoming {
 
 impl Outgoing {
     /// Returns whether a buffer may be sent now.
-    pub(super) fn may_leave(&self) -> bool {
+    pub(super) fn may_send(&self) -> bool {
         self.mode != Some(ReceiveMode::Asynchronous)
-            || self.left.wrapping_sub(self.seen) < LATEST_UNDER_WAY
+            || self.sent.wrapping_sub(self.acknowledged) < LATEST_UNDER_WAY
     }
 }

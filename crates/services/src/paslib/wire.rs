@@ -44,7 +44,7 @@ pub(super) fn encode(number: u32, words: &[u16], message: &mut Vec<u8>) {
 }
 
 /// Makes the checksum of an encoded message wrong.
-pub(super) fn spoil(message: &mut [u8]) {
+pub(super) fn corrupt_checksum(message: &mut [u8]) {
     if let Some(last) = message.last_mut() {
         *last ^= 0x40;
     }

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 /// The tag of data without headers.
 const BARE: Tag = Tag::new(1);
 /// The value in a token if no node has called another collective.
-const NOBODY: u64 = u64::MAX;
+const NO_OTHER_CALL: u64 = u64::MAX;
 /// Length of the token's data in words: the call of node 0, a different call, and the node that made it.
 const TOKEN_WORDS: usize = 3;
 
@@ -48,7 +48,7 @@ impl RingNode<'_> {
     /// [`Error::RingCallsDiffer`] on all nodes, without any effect, if one of them has called another collective. Those
     /// of the fabric.
     pub fn barrier(&mut self) -> Result<()> {
-        self.meet(RingCall::Barrier)
+        self.synchronise(RingCall::Barrier)
     }
 
     /// Copies `data` of node `root` to all nodes: after a barrier, in pieces of 2048 bytes that each node passes on to
@@ -58,7 +58,7 @@ impl RingNode<'_> {
     /// As of [`barrier`](RingNode::barrier); also if the lengths differ.
     pub fn broadcast(&mut self, root: usize, data: &mut [u8]) -> Result<()> {
         check_rank(root, self.nodes())?;
-        self.meet(RingCall::Broadcast { root, bytes: data.len() })?;
+        self.synchronise(RingCall::Broadcast { root, bytes: data.len() })?;
         let (me, left, right) = (self.me(), self.left(), self.right());
         for piece in data.chunks_mut(RING_PACKET_BYTES) {
             if me != root {
@@ -87,7 +87,7 @@ impl RingNode<'_> {
                 found_bytes: all.len(),
             }));
         }
-        self.meet(RingCall::Allgather { bytes })?;
+        self.synchronise(RingCall::Allgather { bytes })?;
         let place = |node: usize| node * bytes..(node + 1) * bytes;
         all[place(me)].copy_from_slice(block);
         let (left, right) = (Source::Rank(self.left()), self.right());
@@ -105,26 +105,26 @@ impl RingNode<'_> {
         if self.nodes() == 1 {
             return Ok(());
         }
-        self.meet(RingCall::Close)?;
+        self.synchronise(RingCall::Close)?;
         self.end_links()
     }
 
     /// Passes a token round twice: it collects the nodes, and then releases them. It goes behind all packets, so that
     /// none is under way afterwards.
-    fn meet(&mut self, call: RingCall) -> Result<()> {
+    fn synchronise(&mut self, call: RingCall) -> Result<()> {
         let (own, me) = (call.code(), self.me());
         if self.nodes() == 1 {
             return Ok(());
         }
         if me == 0 {
-            self.pass(Opcode::Collect, &Token { called: own, other: NOBODY, by: 0 })?;
+            self.pass(Opcode::Collect, &Token { called: own, other: NO_OTHER_CALL, by: 0 })?;
             let token = self.await_token(Opcode::Collect)?;
             self.pass(Opcode::Release, &token)?;
             self.flush()?;
-            return self.agreed(&token);
+            return self.check_agreement(&token);
         }
         let mut token = self.await_token(Opcode::Collect)?;
-        if token.called != own && token.other == NOBODY {
+        if token.called != own && token.other == NO_OTHER_CALL {
             (token.other, token.by) = (own, me as u64);
         }
         self.pass(Opcode::Collect, &token)?;
@@ -133,7 +133,7 @@ impl RingNode<'_> {
             self.pass(Opcode::Release, &token)?;
         }
         self.flush()?;
-        self.agreed(&token)
+        self.check_agreement(&token)
     }
 
     fn pass(&mut self, opcode: Opcode, token: &Token) -> Result<()> {
@@ -154,8 +154,8 @@ impl RingNode<'_> {
         }
     }
 
-    fn agreed(&self, token: &Token) -> Result<()> {
-        if token.other == NOBODY {
+    fn check_agreement(&self, token: &Token) -> Result<()> {
+        if token.other == NO_OTHER_CALL {
             return Ok(());
         }
         let (first, other) = (RingCall::of(token.called), RingCall::of(token.other));

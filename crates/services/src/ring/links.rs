@@ -22,9 +22,9 @@ const PACKETS: Tag = Tag::new(0);
 #[derive(Default)]
 pub(super) struct Links {
     /// The receive that waits for the next packet from the left.
-    coming: Option<Posted>,
+    receiving: Option<Posted>,
     /// The send of a packet to the right.
-    leaving: Option<Posted>,
+    sending: Option<Posted>,
     /// Packets to pass on.
     transit: VecDeque<Buffer>,
     /// Buffers for reuse.
@@ -32,7 +32,7 @@ pub(super) struct Links {
     /// Receivers that are ready for a message of this node, with the tag.
     pub(super) ready: Vec<(usize, u32)>,
     /// The message that this node receives.
-    pub(super) message: Option<Arriving>,
+    pub(super) message: Option<IncomingMessage>,
     /// The token of a barrier, with its data.
     pub(super) token: Option<(Opcode, Vec<u8>)>,
     /// True if the left neighbour sends nothing more.
@@ -40,7 +40,7 @@ pub(super) struct Links {
 }
 
 /// A message that its receiver has requested.
-pub(super) struct Arriving {
+pub(super) struct IncomingMessage {
     pub(super) from: usize,
     pub(super) tag: u32,
     /// The beginning of its data, as far as there is room.
@@ -49,13 +49,13 @@ pub(super) struct Arriving {
     /// Number of its bytes that have arrived, with or without room, and number of its packets.
     pub(super) bytes: usize,
     pub(super) packets: u16,
-    pub(super) is_whole: bool,
+    pub(super) is_complete: bool,
 }
 
 impl RingNode<'_> {
     /// Sends a packet of this node's own, once it stores none of others.
     pub(super) fn inject(&mut self, header: Header, data: &[u8]) -> Result<()> {
-        while self.links.leaving.is_some() || !self.links.transit.is_empty() {
+        while self.links.sending.is_some() || !self.links.transit.is_empty() {
             self.step()?;
         }
         let mut packet = self.buffer();
@@ -67,7 +67,7 @@ impl RingNode<'_> {
 
     /// Waits until the packet to the right has been sent.
     pub(super) fn flush(&mut self) -> Result<()> {
-        while self.links.leaving.is_some() {
+        while self.links.sending.is_some() {
             self.step()?;
         }
         Ok(())
@@ -79,21 +79,21 @@ impl RingNode<'_> {
 
     fn begin_sending(&mut self, packet: Buffer) -> Result<()> {
         let right = self.right();
-        self.links.leaving = Some(self.rank.post_send(right, PACKETS, packet)?);
+        self.links.sending = Some(self.rank.post_send(right, PACKETS, packet)?);
         Ok(())
     }
 
     /// Starts the receive and the send that are possible now.
     fn start_links(&mut self) -> Result<()> {
         let has_place = self.links.transit.len() < RING_TRANSIT_PACKETS;
-        if self.links.coming.is_none() && has_place && !self.links.has_ended {
+        if self.links.receiving.is_none() && has_place && !self.links.has_ended {
             let mut room = self.buffer();
             room.resize(PACKET_BYTES_MAX);
             let left = Source::Rank(self.left());
-            self.links.coming =
+            self.links.receiving =
                 Some(self.rank.post_receive(left, TagSelector::Is(PACKETS), room)?);
         }
-        if self.links.leaving.is_none()
+        if self.links.sending.is_none()
             && let Some(packet) = self.links.transit.pop_front()
         {
             self.begin_sending(packet)?;
@@ -104,15 +104,15 @@ impl RingNode<'_> {
     /// Waits until a packet has been received or sent.
     pub(super) fn step(&mut self) -> Result<()> {
         self.start_links()?;
-        let Links { coming, leaving, .. } = &mut *self.links;
-        let has_leaving = leaving.is_some();
-        let mut posted: Vec<Posted> = leaving.take().into_iter().chain(coming.take()).collect();
+        let Links { receiving, sending, .. } = &mut *self.links;
+        let has_send = sending.is_some();
+        let mut posted: Vec<Posted> = sending.take().into_iter().chain(receiving.take()).collect();
         let (index, completed) = self.rank.wait_any(&mut posted)?;
-        let is_leaving = has_leaving && index == 0;
+        let is_send = has_send && index == 0;
         let other = posted.pop();
-        let place = if is_leaving { &mut self.links.coming } else { &mut self.links.leaving };
+        let place = if is_send { &mut self.links.receiving } else { &mut self.links.sending };
         *place = other;
-        self.has_moved(is_leaving, completed)
+        self.transfer_completed(is_send, completed)
     }
 
     /// Receives and passes on packets as far as possible without waiting. Returns whether there was anything to do.
@@ -127,15 +127,15 @@ impl RingNode<'_> {
         loop {
             self.start_links()?;
             let mut moved_now = false;
-            for is_leaving in [true, false] {
-                let Links { coming, leaving, .. } = &mut *self.links;
-                let place = if is_leaving { leaving } else { coming };
+            for is_send in [true, false] {
+                let Links { receiving, sending, .. } = &mut *self.links;
+                let place = if is_send { sending } else { receiving };
                 let Some(posted) = place.take() else { continue };
                 match self.rank.test(posted)? {
-                    Progress::Pending(same) if is_leaving => self.links.leaving = Some(same),
-                    Progress::Pending(same) => self.links.coming = Some(same),
+                    Progress::Pending(same) if is_send => self.links.sending = Some(same),
+                    Progress::Pending(same) => self.links.receiving = Some(same),
                     Progress::Done(completed) => {
-                        self.has_moved(is_leaving, completed)?;
+                        self.transfer_completed(is_send, completed)?;
                         moved_now = true;
                     }
                 }
@@ -147,23 +147,23 @@ impl RingNode<'_> {
         }
     }
 
-    fn has_moved(&mut self, is_leaving: bool, completed: Completed) -> Result<()> {
+    fn transfer_completed(&mut self, is_send: bool, completed: Completed) -> Result<()> {
         let Completed { mut buffer, status, .. } = completed;
-        if is_leaving {
+        if is_send {
             self.links.spare.push(buffer);
             return Ok(());
         }
         buffer.resize(status.bytes);
-        self.has_come(buffer)
+        self.packet_received(buffer)
     }
 
     /// Keeps a packet that is for this node, and stores it if it is also for others.
-    fn has_come(&mut self, mut packet: Buffer) -> Result<()> {
+    fn packet_received(&mut self, mut packet: Buffer) -> Result<()> {
         let (left, own) = (self.left(), 1 << self.me());
         let malformed = |what: &str| Error::Malformed { from: left, what: what.into() };
         let mut header = Header::decode(&packet).ok_or_else(|| malformed("it is no packet"))?;
         if header.destinations & own != 0 {
-            self.keep(&header, &packet[HEADER_BYTES..]).map_err(malformed)?;
+            self.deliver(&header, &packet[HEADER_BYTES..]).map_err(malformed)?;
         }
         header.destinations &= !own;
         if header.destinations == 0 {
@@ -179,12 +179,12 @@ impl RingNode<'_> {
     }
 
     /// Takes in a packet that is for this node. Returns the mistake in it, if there is one.
-    fn keep(&mut self, header: &Header, data: &[u8]) -> std::result::Result<(), &'static str> {
+    fn deliver(&mut self, header: &Header, data: &[u8]) -> std::result::Result<(), &'static str> {
         let source = header.sources.trailing_zeros() as usize;
         match header.opcode {
             Opcode::ReadyToSend => self.links.ready.push((source, header.tag)),
             Opcode::Data | Opcode::LastData => {
-                let wanted = |one: &&mut Arriving| {
+                let wanted = |one: &&mut IncomingMessage| {
                     (one.from, one.tag, one.packets) == (source, header.tag, header.number)
                 };
                 let message = self.links.message.as_mut().filter(wanted);
@@ -193,7 +193,7 @@ impl RingNode<'_> {
                 message.data.extend_from_slice(&data[..fits]);
                 message.bytes += data.len();
                 message.packets = message.packets.wrapping_add(1);
-                message.is_whole = header.opcode == Opcode::LastData;
+                message.is_complete = header.opcode == Opcode::LastData;
             }
             Opcode::Collect | Opcode::Release => {
                 let token = (header.opcode, data.to_vec());
@@ -212,7 +212,7 @@ impl RingNode<'_> {
         let opcode = Opcode::End;
         let end = Header { sources, destinations, bytes: 0, number: 0, opcode, tag: 0 };
         self.inject(end, &[])?;
-        while !self.links.has_ended || self.links.leaving.is_some() {
+        while !self.links.has_ended || self.links.sending.is_some() {
             self.step()?;
         }
         Ok(())

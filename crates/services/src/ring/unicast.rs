@@ -4,7 +4,7 @@
 use contract::check_rank;
 
 use super::RingNode;
-use super::links::Arriving;
+use super::links::IncomingMessage;
 use super::packet::{Header, Opcode};
 use crate::limits::RING_PACKET_BYTES;
 use crate::{Error, Result};
@@ -77,14 +77,21 @@ impl RingNode<'_> {
             return Err(Error::NotOnRing { destinations: 1 << from, me, nodes });
         }
         let (data, room_bytes) = (Vec::with_capacity(room.len()), room.len());
-        let arriving =
-            Arriving { from, tag, data, room: room_bytes, bytes: 0, packets: 0, is_whole: false };
-        self.links.message = Some(arriving);
+        let message = IncomingMessage {
+            from,
+            tag,
+            data,
+            room: room_bytes,
+            bytes: 0,
+            packets: 0,
+            is_complete: false,
+        };
+        self.links.message = Some(message);
         let opcode = Opcode::ReadyToSend;
         let (sources, destinations) = (1 << me, 1 << from);
         self.inject(Header { sources, destinations, bytes: 0, number: 0, opcode, tag }, &[])?;
         let message = loop {
-            if let Some(message) = self.links.message.take_if(|message| message.is_whole) {
+            if let Some(message) = self.links.message.take_if(|message| message.is_complete) {
                 break message;
             }
             self.step()?;

@@ -3,7 +3,7 @@
 use contract::TimeSpan;
 
 use super::encoding;
-use super::store::{Ask, Mode, Reply};
+use super::store::{Mode, Reply, Request};
 use crate::{Error, Result};
 
 const JOIN: u64 = 0;
@@ -20,17 +20,19 @@ const WAITS: u64 = 2;
 const LEASED: u64 = 4;
 
 /// Returns the words and data of a request.
-pub(super) fn of_ask(ask: &Ask) -> Result<([u64; 3], Vec<u8>)> {
+pub(super) fn of_request(request: &Request) -> Result<([u64; 3], Vec<u8>)> {
     let bare = |code, argument| Ok(([code, argument, 0], Vec::new()));
-    match ask {
-        Ask::Join => bare(JOIN, 0),
-        Ask::Leave => bare(LEAVE, 0),
-        Ask::End => bare(END, 0),
-        Ask::GiveBack(lease) => bare(GIVE_BACK, *lease),
-        Ask::Renew(lease) => bare(RENEW, *lease),
-        Ask::Out(tuples) => Ok(([OUT, 0, 0], encoding::of_tuples(tuples)?)),
-        Ask::Complete(lease, tuples) => Ok(([COMPLETE, *lease, 0], encoding::of_tuples(tuples)?)),
-        Ask::Match(template, mode) => {
+    match request {
+        Request::Join => bare(JOIN, 0),
+        Request::Leave => bare(LEAVE, 0),
+        Request::End => bare(END, 0),
+        Request::GiveBack(lease) => bare(GIVE_BACK, *lease),
+        Request::Renew(lease) => bare(RENEW, *lease),
+        Request::Out(tuples) => Ok(([OUT, 0, 0], encoding::of_tuples(tuples)?)),
+        Request::Complete(lease, tuples) => {
+            Ok(([COMPLETE, *lease, 0], encoding::of_tuples(tuples)?))
+        }
+        Request::Match(template, mode) => {
             let flag = |set: bool, flag: u64| if set { flag } else { 0 };
             let flags = flag(mode.removes, REMOVES)
                 | flag(mode.waits, WAITS)
@@ -42,22 +44,22 @@ pub(super) fn of_ask(ask: &Ask) -> Result<([u64; 3], Vec<u8>)> {
 }
 
 /// Reads a request of rank `from`.
-pub(super) fn ask(from: usize, words: &[u64], data: &[u8]) -> Result<Ask> {
+pub(super) fn request(from: usize, words: &[u64], data: &[u8]) -> Result<Request> {
     let malformed = || Error::Malformed { from, what: "it asks nothing of a tuple space".into() };
     let &[code, argument, length] = words else { return Err(malformed()) };
     Ok(match code {
-        JOIN => Ask::Join,
-        LEAVE => Ask::Leave,
-        END => Ask::End,
-        OUT => Ask::Out(encoding::tuples(data).ok_or_else(malformed)?),
-        COMPLETE => Ask::Complete(argument, encoding::tuples(data).ok_or_else(malformed)?),
-        GIVE_BACK => Ask::GiveBack(argument),
-        RENEW => Ask::Renew(argument),
+        JOIN => Request::Join,
+        LEAVE => Request::Leave,
+        END => Request::End,
+        OUT => Request::Out(encoding::tuples(data).ok_or_else(malformed)?),
+        COMPLETE => Request::Complete(argument, encoding::tuples(data).ok_or_else(malformed)?),
+        GIVE_BACK => Request::GiveBack(argument),
+        RENEW => Request::Renew(argument),
         MATCH => {
             let has = |flag| argument & flag != 0;
             let lease = has(LEASED).then(|| TimeSpan::from_ps(length));
             let mode = Mode { removes: has(REMOVES), waits: has(WAITS), lease };
-            Ask::Match(encoding::template(data).ok_or_else(malformed)?, mode)
+            Request::Match(encoding::template(data).ok_or_else(malformed)?, mode)
         }
         _ => return Err(malformed()),
     })
@@ -68,7 +70,7 @@ const REPLIES: [Reply; 6] = [
     Reply::Absent,
     Reply::Full,
     Reply::NotMember,
-    Reply::NobodyLeft,
+    Reply::NoProducerLeft,
     Reply::LeaseLost,
 ];
 const FOUND: u64 = REPLIES.len() as u64;

@@ -6,28 +6,28 @@
 //! * `value`, `encoding`: tuples and templates, and their bytes;
 //! * `store`: the tuples at their home, without messages;
 //! * `message`: requests and replies;
-//! * `visit`: the operations.
+//! * `operations`: the operations.
 
 mod encoding;
 mod message;
+mod operations;
 mod store;
 mod value;
-mod visit;
 
 use contract::{Buffer, Rank, check_rank};
 
+pub use operations::{Function, Leased, TupleOperations};
 pub use value::{Field, Template, Tuple, Wanted};
-pub use visit::{Function, Leased, Visit};
 
 use crate::{ActiveMessages, Call, Handlers, Result};
-use store::{Ask, Reply, Store};
+use store::{Reply, Request, Store};
 
 /// A request from a rank to the home.
-const ASK: u8 = 0;
+const REQUEST: u8 = 0;
 /// The home's reply to it.
 const REPLY: u8 = 1;
 /// A reply to a rank that had to wait, as a request of the home.
-const LATE: u8 = 2;
+const LATE_REPLY: u8 = 2;
 
 /// A tuple space at one rank. To use it, [enter](TupleSpace::enter) it.
 pub struct TupleSpace {
@@ -55,7 +55,8 @@ impl TupleSpace {
     /// A home that does not exist, and those of the fabric.
     pub fn open(rank: &mut dyn Rank, home: usize, capacity: usize) -> Result<Self> {
         check_rank(home, rank.size())?;
-        let handlers = Handlers::new().with(ASK, answer).with(REPLY, receive).with(LATE, receive);
+        let handlers =
+            Handlers::new().with(REQUEST, answer).with(REPLY, receive).with(LATE_REPLY, receive);
         let store = (rank.rank() == home).then(|| Store::new(rank.size(), capacity));
         let active = ActiveMessages::open(rank, handlers, Buffer::zeroed(0))?;
         let mailbox = Mailbox { store, reply: None, handled: 0 };
@@ -63,9 +64,9 @@ impl TupleSpace {
     }
 
     /// Returns the operations. `rank` is the one with which the space was opened.
-    pub fn enter<'a>(&'a mut self, rank: &'a mut dyn Rank) -> Visit<'a> {
+    pub fn enter<'a>(&'a mut self, rank: &'a mut dyn Rank) -> TupleOperations<'a> {
         let (home, capacity) = (self.home, self.capacity);
-        Visit::new(self.active.enter(rank, &mut self.mailbox), home, capacity)
+        TupleOperations::new(self.active.enter(rank, &mut self.mailbox), home, capacity)
     }
 
     /// Closes the space on all ranks, as a collective. The home serves the others until all have called it.
@@ -79,12 +80,12 @@ impl TupleSpace {
 fn answer(mailbox: &mut Mailbox, call: &mut Call<'_>) -> Result<()> {
     mailbox.handled += 1;
     let from = call.from();
-    let ask: Ask = message::ask(from, call.words(), call.data())?;
+    let request: Request = message::request(from, call.words(), call.data())?;
     let store = mailbox.store.as_mut().ok_or_else(|| crate::Error::Malformed {
         from,
         what: "it asks a rank where no tuples live".into(),
     })?;
-    let Some(reply) = store.ask(from, ask) else { return Ok(()) };
+    let Some(reply) = store.handle(from, request) else { return Ok(()) };
     let (words, data) = message::of_reply(&reply)?;
     call.reply_medium(REPLY, &words, &data)
 }

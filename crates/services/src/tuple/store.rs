@@ -9,7 +9,7 @@ use crate::FieldKind;
 
 /// A request of one rank to the space.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Ask {
+pub(super) enum Request {
     Join,
     Leave,
     /// The rank makes no more requests.
@@ -42,7 +42,7 @@ pub(super) enum Reply {
     Absent,
     Full,
     NotMember,
-    NobodyLeft,
+    NoProducerLeft,
     LeaseLost,
 }
 
@@ -102,27 +102,27 @@ impl Store {
     }
 
     /// Carries out a request of `rank`. Returns `None` if the rank must wait for its reply.
-    pub(super) fn ask(&mut self, rank: usize, ask: Ask) -> Option<Reply> {
-        let reply = match ask {
-            Ask::Join => {
+    pub(super) fn handle(&mut self, rank: usize, request: Request) -> Option<Reply> {
+        let reply = match request {
+            Request::Join => {
                 self.members[rank] = true;
                 Some(Reply::Done)
             }
-            Ask::End => {
+            Request::End => {
                 self.ended[rank] = true;
                 self.leave(rank);
                 Some(Reply::Done)
             }
             _ if !self.members[rank] => Some(Reply::NotMember),
-            Ask::Leave => {
+            Request::Leave => {
                 self.leave(rank);
                 Some(Reply::Done)
             }
-            Ask::Out(tuples) => Some(self.out(tuples, 0)),
-            Ask::Match(template, mode) => self.find(rank, template, mode),
-            Ask::Complete(lease, tuples) => Some(self.complete(rank, lease, tuples)),
-            Ask::GiveBack(lease) => Some(self.give_back(rank, lease)),
-            Ask::Renew(lease) => Some(match self.lease_of(rank, lease) {
+            Request::Out(tuples) => Some(self.out(tuples, 0)),
+            Request::Match(template, mode) => self.find(rank, template, mode),
+            Request::Complete(lease, tuples) => Some(self.complete(rank, lease, tuples)),
+            Request::GiveBack(lease) => Some(self.give_back(rank, lease)),
+            Request::Renew(lease) => Some(match self.lease_of(rank, lease) {
                 Some(lease) => {
                     lease.end = None;
                     Reply::Done
@@ -130,7 +130,7 @@ impl Store {
                 None => Reply::LeaseLost,
             }),
         };
-        self.tell_if_nobody_is_left();
+        self.end_waits_without_producer();
         reply
     }
 
@@ -145,7 +145,7 @@ impl Store {
             }
         }
         self.end_leases(over);
-        self.tell_if_nobody_is_left();
+        self.end_waits_without_producer();
     }
 
     fn leave(&mut self, rank: usize) {
@@ -187,7 +187,7 @@ impl Store {
             }
             let Some(Waiting { rank, mode, .. }) = self.waiting.remove(at) else { return };
             if mode.removes {
-                let lease = self.taken(rank, &tuple, mode);
+                let lease = self.record_removal(rank, &tuple, mode);
                 self.late.push_back((rank, Reply::Found(tuple, lease)));
                 return;
             }
@@ -197,7 +197,7 @@ impl Store {
     }
 
     /// Accounts for a tuple that leaves the space. Returns the number of its lease, or 0.
-    fn taken(&mut self, rank: usize, tuple: &Tuple, mode: Mode) -> u64 {
+    fn record_removal(&mut self, rank: usize, tuple: &Tuple, mode: Mode) -> u64 {
         let Some(length) = mode.lease else {
             self.count -= 1;
             return 0;
@@ -220,7 +220,7 @@ impl Store {
                 if self.tuples.get(&shape).is_some_and(VecDeque::is_empty) {
                     self.tuples.remove(&shape);
                 }
-                let lease = self.taken(rank, &tuple, mode);
+                let lease = self.record_removal(rank, &tuple, mode);
                 Some(Reply::Found(tuple, lease))
             }
             Some(tuple) => Some(Reply::Found(tuple, 0)),
@@ -253,10 +253,10 @@ impl Store {
 
     /// Ends the waits of all ranks if each rank waits or has ended and there is no lease: then no tuple can come any
     /// more.
-    fn tell_if_nobody_is_left(&mut self) {
+    fn end_waits_without_producer(&mut self) {
         let busy = self.ended.iter().filter(|ended| !**ended).count();
         if self.leases.is_empty() && !self.waiting.is_empty() && self.waiting.len() == busy {
-            let all = self.waiting.drain(..).map(|one| (one.rank, Reply::NobodyLeft));
+            let all = self.waiting.drain(..).map(|one| (one.rank, Reply::NoProducerLeft));
             self.late.extend(all);
         }
     }

@@ -13,7 +13,7 @@ pub enum Field {
     Text(String),
     /// Any data.
     Bytes(Vec<u8>),
-    /// The number of a function, in a tuple that is still to be computed ([`eval`](super::Visit::eval)).
+    /// The number of a function, in a tuple that is still to be computed ([`eval`](super::TupleOperations::eval)).
     Function(u32),
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use contract::Rank;
-use services::{Error, FieldKind, Result, Template, Tuple, TupleSpace, Visit};
+use services::{Error, FieldKind, Result, Template, Tuple, TupleOperations, TupleSpace};
 
 /// An operation on tuples of one number, with its result.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -91,7 +91,10 @@ const OPERATIONS: usize = 7;
 const NUMBERS: usize = 3;
 
 /// Carries out one random operation. Returns `None` if it ended because no rank was left.
-fn operate(visit: &mut Visit<'_>, random: &mut SplitMix64) -> Result<Option<Operation>> {
+fn operate(
+    operations: &mut TupleOperations<'_>,
+    random: &mut SplitMix64,
+) -> Result<Option<Operation>> {
     let number = random.below(NUMBERS) as i64;
     let wanted = (random.below(2) == 0).then_some(number);
     let template = Template(vec![match wanted {
@@ -100,17 +103,19 @@ fn operate(visit: &mut Visit<'_>, random: &mut SplitMix64) -> Result<Option<Oper
     }]);
     let value = |tuple: Option<Tuple>| tuple.map(|tuple| tuple.integer(0)).transpose();
     let outcome = match random.below(6) {
-        0 | 1 => visit.out(Tuple(vec![number.into()])).map(|()| Operation::Out(number)),
-        2 => Ok(Operation::Take(wanted, value(visit.inp(&template)?)?)),
-        3 => Ok(Operation::Read(wanted, value(visit.rdp(&template)?)?)),
-        4 => {
-            visit.in_(&template).and_then(|tuple| Ok(Operation::Take(wanted, value(Some(tuple))?)))
-        }
-        _ => visit.rd(&template).and_then(|tuple| Ok(Operation::Read(wanted, value(Some(tuple))?))),
+        0 | 1 => operations.out(Tuple(vec![number.into()])).map(|()| Operation::Out(number)),
+        2 => Ok(Operation::Take(wanted, value(operations.inp(&template)?)?)),
+        3 => Ok(Operation::Read(wanted, value(operations.rdp(&template)?)?)),
+        4 => operations
+            .in_(&template)
+            .and_then(|tuple| Ok(Operation::Take(wanted, value(Some(tuple))?))),
+        _ => operations
+            .rd(&template)
+            .and_then(|tuple| Ok(Operation::Read(wanted, value(Some(tuple))?))),
     };
     match outcome {
         Ok(operation) => Ok(Some(operation)),
-        Err(Error::NobodyLeft) => Ok(None),
+        Err(Error::NoProducerLeft) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -120,15 +125,15 @@ fn record(rank: &mut dyn Rank, seed: u64, history: &Mutex<Vec<Event>>) -> Result
     let mut random = SplitMix64::new(seed.wrapping_mul(1000) + me as u64);
     let home = seed as usize % rank.size();
     let mut space = TupleSpace::open(rank, home, 100)?;
-    let mut visit = space.enter(rank);
-    visit.join()?;
+    let mut operations = space.enter(rank);
+    operations.join()?;
     for _ in 0..OPERATIONS {
         let begin = now();
-        if let Some(operation) = operate(&mut visit, &mut random)? {
+        if let Some(operation) = operate(&mut operations, &mut random)? {
             history.lock().unwrap().push(Event { rank: me, begin, end: now(), operation });
         }
     }
-    drop(visit);
+    drop(operations);
     space.close(rank)
 }
 

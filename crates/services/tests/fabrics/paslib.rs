@@ -245,7 +245,7 @@ fn spoiled(rank: &mut dyn Rank, mode: ReceiveMode) -> Result<()> {
     let mut paslib = open(rank, mode)?;
     if rank.rank() == 0 {
         paslib.enter(rank).send(Medium::Global, 1, &[1, 2, 3])?;
-        paslib.spoil_next_checksum();
+        paslib.corrupt_next_checksum();
         paslib.enter(rank).send(Medium::Global, 1, &[4, 5, 6])?;
         meet(rank)?;
         paslib.enter(rank).send(Medium::Global, 1, &[7, 8, 9])?;

@@ -1,7 +1,9 @@
 //! The tuple space.
 
 use contract::{Rank, TimeSpan};
-use services::{Error, Field, FieldKind, Function, Result, Template, Tuple, TupleSpace, Visit};
+use services::{
+    Error, Field, FieldKind, Function, Result, Template, Tuple, TupleOperations, TupleSpace,
+};
 
 use crate::on_each_fabric;
 
@@ -11,13 +13,16 @@ const FOR_EVER: TimeSpan = TimeSpan::from_us(1_000_000_000);
 const SHORT: TimeSpan = TimeSpan::from_us(300);
 
 /// Runs `body` at each rank, as a member, in a space at the last rank with room for 1000 tuples.
-fn in_space(rank: &mut dyn Rank, body: impl FnOnce(&mut Visit<'_>) -> Result<()>) -> Result<()> {
+fn in_space(
+    rank: &mut dyn Rank,
+    body: impl FnOnce(&mut TupleOperations<'_>) -> Result<()>,
+) -> Result<()> {
     let home = rank.size() - 1;
     let mut space = TupleSpace::open(rank, home, 1000)?;
-    let mut visit = space.enter(rank);
-    visit.join()?;
-    body(&mut visit)?;
-    drop(visit);
+    let mut operations = space.enter(rank);
+    operations.join()?;
+    body(&mut operations)?;
+    drop(operations);
     space.close(rank)
 }
 
@@ -40,18 +45,18 @@ fn any_result() -> Template {
 #[test]
 fn what_is_put_is_read_and_taken_once() {
     on_each_fabric(1, |rank| {
-        in_space(rank, |visit| {
-            assert_eq!(visit.inp(&any_task())?, None);
-            visit.out(task(4))?;
-            visit.out(task(5))?;
-            assert_eq!(visit.rdp(&any_task())?, Some(task(4)));
-            assert_eq!(visit.rd(&Template(vec!["task".into(), 5.into()]))?, task(5));
-            assert_eq!(visit.in_(&any_task())?, task(4));
-            assert_eq!(visit.inp(&any_task())?, Some(task(5)));
-            assert_eq!(visit.rdp(&any_task())?, None);
+        in_space(rank, |operations| {
+            assert_eq!(operations.inp(&any_task())?, None);
+            operations.out(task(4))?;
+            operations.out(task(5))?;
+            assert_eq!(operations.rdp(&any_task())?, Some(task(4)));
+            assert_eq!(operations.rd(&Template(vec!["task".into(), 5.into()]))?, task(5));
+            assert_eq!(operations.in_(&any_task())?, task(4));
+            assert_eq!(operations.inp(&any_task())?, Some(task(5)));
+            assert_eq!(operations.rdp(&any_task())?, None);
             // The values are the same, but not the types.
-            visit.out(Tuple(vec!["task".into(), 4.0.into()]))?;
-            assert_eq!(visit.rdp(&any_task())?, None);
+            operations.out(Tuple(vec!["task".into(), 4.0.into()]))?;
+            assert_eq!(operations.rdp(&any_task())?, None);
             Ok(())
         })
     });
@@ -62,24 +67,24 @@ fn a_bag_of_tasks_is_emptied_by_whoever_has_time() {
     for ranks in [1, 2, 5] {
         on_each_fabric(ranks, |rank| {
             let me = rank.rank();
-            in_space(rank, |visit| {
+            in_space(rank, |operations| {
                 if me == 0 {
-                    (0..60).try_for_each(|number| visit.out(task(number)))?;
+                    (0..60).try_for_each(|number| operations.out(task(number)))?;
                 }
                 // Every task is taken by one rank. The loop ends when no more tasks can come.
                 loop {
-                    match visit.in_(&any_task()) {
+                    match operations.in_(&any_task()) {
                         Ok(tuple) => {
                             let number = tuple.integer(1)?;
-                            visit.out(result(number, number * number))?;
+                            operations.out(result(number, number * number))?;
                         }
-                        Err(Error::NobodyLeft) => break,
+                        Err(Error::NoProducerLeft) => break,
                         Err(error) => return Err(error),
                     }
                 }
                 if me == 0 {
                     let mut results = Vec::new();
-                    while let Some(tuple) = visit.inp(&any_result())? {
+                    while let Some(tuple) = operations.inp(&any_result())? {
                         results.push((tuple.integer(1)?, tuple.integer(2)?));
                     }
                     results.sort_unstable();
@@ -98,15 +103,15 @@ fn one_tuple_is_read_by_all_and_taken_by_one() {
     on_each_fabric(4, |rank| {
         let me = rank.rank() as i64;
         let read = |number: i64| vec!["read".into(), number.into()];
-        in_space(rank, |visit| {
+        in_space(rank, |operations| {
             if me > 0 {
-                assert_eq!(visit.rd(&any_task())?, task(7));
-                return visit.out(Tuple(vec!["read".into(), me.into()]));
+                assert_eq!(operations.rd(&any_task())?, task(7));
+                return operations.out(Tuple(vec!["read".into(), me.into()]));
             }
-            visit.out(task(7))?;
-            (1..4).try_for_each(|number| visit.in_(&Template(read(number))).map(drop))?;
-            assert_eq!(visit.in_(&any_task())?, task(7));
-            assert_eq!(visit.inp(&any_task())?, None);
+            operations.out(task(7))?;
+            (1..4).try_for_each(|number| operations.in_(&Template(read(number))).map(drop))?;
+            assert_eq!(operations.in_(&any_task())?, task(7));
+            assert_eq!(operations.inp(&any_task())?, None);
             Ok(())
         })
     });
@@ -122,28 +127,28 @@ fn eval_is_computed_by_workers_that_come_and_go() {
     const SQUARE: &[Function] = &[square];
     on_each_fabric(3, |rank| {
         let me = rank.rank();
-        in_space(rank, |visit| {
+        in_space(rank, |operations| {
             if me == 0 {
                 for number in 0..30 {
-                    visit.eval(0, &Tuple(vec![number.into()]))?;
+                    operations.eval(0, &Tuple(vec![number.into()]))?;
                 }
                 let mut sum = 0;
                 for number in 0..30 {
                     let wanted = ["result".into(), number.into(), FieldKind::Integer.into()];
-                    sum += visit.in_(&Template(wanted.to_vec()))?.integer(2)?;
+                    sum += operations.in_(&Template(wanted.to_vec()))?.integer(2)?;
                 }
                 // The sum of the squares of 0 to n is n (n + 1) (2 n + 1) / 6.
                 assert_eq!(sum, 29 * 30 * 59 / 6);
                 return Ok(());
             }
             loop {
-                match visit.work(SQUARE, FOR_EVER) {
+                match operations.work(SQUARE, FOR_EVER) {
                     Ok(()) => {}
-                    Err(Error::NobodyLeft) => return Ok(()),
+                    Err(Error::NoProducerLeft) => return Ok(()),
                     Err(error) => return Err(error),
                 }
-                visit.leave()?;
-                visit.join()?;
+                operations.leave()?;
+                operations.join()?;
             }
         })
     });
@@ -153,21 +158,21 @@ fn eval_is_computed_by_workers_that_come_and_go() {
 fn a_worker_that_leaves_in_mid_task_gives_it_back() {
     on_each_fabric(2, |rank| {
         let me = rank.rank();
-        in_space(rank, |visit| {
+        in_space(rank, |operations| {
             if me == 0 {
-                visit.out(task(1))?;
-                let leased = visit.lease(&any_task(), FOR_EVER)?;
-                assert_eq!((leased.tuple.integer(1)?, visit.rdp(&any_task())?), (1, None));
-                visit.leave()?;
-                assert_eq!(visit.out(task(2)), Err(Error::NotMember));
-                visit.join()?;
-                assert_eq!(visit.complete(&leased, vec![task(3)]), Err(Error::LeaseLost));
-                assert_eq!(visit.give_back(leased), Err(Error::LeaseLost));
-                visit.out(Tuple(vec!["left".into()]))?;
+                operations.out(task(1))?;
+                let leased = operations.lease(&any_task(), FOR_EVER)?;
+                assert_eq!((leased.tuple.integer(1)?, operations.rdp(&any_task())?), (1, None));
+                operations.leave()?;
+                assert_eq!(operations.out(task(2)), Err(Error::NotMember));
+                operations.join()?;
+                assert_eq!(operations.complete(&leased, vec![task(3)]), Err(Error::LeaseLost));
+                assert_eq!(operations.give_back(leased), Err(Error::LeaseLost));
+                operations.out(Tuple(vec!["left".into()]))?;
             } else {
-                visit.in_(&Template(vec!["left".into()]))?;
-                assert_eq!(visit.in_(&any_task())?, task(1));
-                assert_eq!(visit.inp(&any_task())?, None);
+                operations.in_(&Template(vec!["left".into()]))?;
+                assert_eq!(operations.in_(&any_task())?, task(1));
+                assert_eq!(operations.inp(&any_task())?, None);
             }
             Ok(())
         })
@@ -178,25 +183,25 @@ fn a_worker_that_leaves_in_mid_task_gives_it_back() {
 fn the_task_of_a_worker_that_vanishes_is_done_by_another_and_counts_once() {
     on_each_fabric(3, |rank| {
         let me = rank.rank();
-        in_space(rank, |visit| {
+        in_space(rank, |operations| {
             match me {
                 0 => {
-                    visit.out(task(9))?;
+                    operations.out(task(9))?;
                     // This rank takes the task, and neither completes it nor gives it back.
-                    let leased = visit.lease(&any_task(), SHORT)?;
-                    visit.out(Tuple(vec!["taken".into()]))?;
-                    visit.in_(&any_result())?;
+                    let leased = operations.lease(&any_task(), SHORT)?;
+                    operations.out(Tuple(vec!["taken".into()]))?;
+                    operations.in_(&any_result())?;
                     // It comes back too late, so its result must not count.
-                    let late = visit.complete(&leased, vec![result(9, 81)]);
+                    let late = operations.complete(&leased, vec![result(9, 81)]);
                     assert_eq!(late, Err(Error::LeaseLost));
-                    assert_eq!(visit.rdp(&any_result())?, None);
+                    assert_eq!(operations.rdp(&any_result())?, None);
                 }
                 1 => {
-                    visit.in_(&Template(vec!["taken".into()]))?;
-                    let leased = visit.lease(&any_task(), FOR_EVER)?;
+                    operations.in_(&Template(vec!["taken".into()]))?;
+                    let leased = operations.lease(&any_task(), FOR_EVER)?;
                     let number = leased.tuple.integer(1)?;
-                    visit.renew(&leased)?;
-                    visit.complete(&leased, vec![result(number, number * number)])?;
+                    operations.renew(&leased)?;
+                    operations.complete(&leased, vec![result(number, number * number)])?;
                 }
                 _ => {}
             }
@@ -211,27 +216,33 @@ fn what_a_space_refuses_is_named_and_does_no_harm() {
         let missing = TupleSpace::open(rank, 2, 10).err().map(|error| error.to_string());
         assert_eq!(missing.as_deref(), Some("there is no rank 2: the run has ranks 0 to 1"));
         let mut space = TupleSpace::open(rank, 0, 2)?;
-        let mut visit = space.enter(rank);
-        assert_eq!(visit.inp(&any_task()), Err(Error::NotMember));
-        visit.join()?;
-        if visit.rank().rank() == 1 {
+        let mut operations = space.enter(rank);
+        assert_eq!(operations.inp(&any_task()), Err(Error::NotMember));
+        operations.join()?;
+        if operations.rank().rank() == 1 {
             let long = Tuple(vec![Field::Bytes(vec![0; 70_000])]);
-            assert_eq!(visit.out(long), Err(Error::TupleTooLong { bytes: 70_004, fields: 1 }));
-            visit.out(task(1))?;
-            visit.out(task(2))?;
-            let full = visit.out(task(3)).unwrap_err();
+            assert_eq!(operations.out(long), Err(Error::TupleTooLong { bytes: 70_004, fields: 1 }));
+            operations.out(task(1))?;
+            operations.out(task(2))?;
+            let full = operations.out(task(3)).unwrap_err();
             assert_eq!(full.to_string(), "the tuple space is full: it may hold 2 tuples");
             // The place of a tuple on lease is kept. Completing it frees the place for one result.
-            let leased = visit.lease(&any_task(), FOR_EVER)?;
-            assert_eq!(visit.out(task(3)), Err(full.clone()));
-            assert_eq!(visit.complete(&leased, vec![task(4), task(5)]), Err(full));
-            visit.complete(&leased, vec![task(6)])?;
-            assert_eq!(visit.work(&[], FOR_EVER), Err(Error::NobodyLeft));
-            assert_eq!([visit.in_(&any_task())?, visit.in_(&any_task())?], [task(2), task(6)]);
-            visit.eval(5, &task(0))?;
-            assert_eq!(visit.work(&[square], FOR_EVER), Err(Error::NoFunction { function: 5 }));
+            let leased = operations.lease(&any_task(), FOR_EVER)?;
+            assert_eq!(operations.out(task(3)), Err(full.clone()));
+            assert_eq!(operations.complete(&leased, vec![task(4), task(5)]), Err(full));
+            operations.complete(&leased, vec![task(6)])?;
+            assert_eq!(operations.work(&[], FOR_EVER), Err(Error::NoProducerLeft));
+            assert_eq!(
+                [operations.in_(&any_task())?, operations.in_(&any_task())?],
+                [task(2), task(6)]
+            );
+            operations.eval(5, &task(0))?;
+            assert_eq!(
+                operations.work(&[square], FOR_EVER),
+                Err(Error::NoFunction { function: 5 })
+            );
         }
-        drop(visit);
+        drop(operations);
         space.close(rank)
     });
 }
@@ -239,8 +250,8 @@ fn what_a_space_refuses_is_named_and_does_no_harm() {
 #[test]
 fn a_wait_for_what_nobody_can_put_ends() {
     on_each_fabric(3, |rank| {
-        in_space(rank, |visit| {
-            assert_eq!(visit.in_(&any_task()), Err(Error::NobodyLeft));
+        in_space(rank, |operations| {
+            assert_eq!(operations.in_(&any_task()), Err(Error::NoProducerLeft));
             Ok(())
         })
     });

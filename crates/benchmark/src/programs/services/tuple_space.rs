@@ -1,6 +1,6 @@
 //! Tuples that are put and taken.
 
-use ::services::{Error, Field, FieldKind, Template, Tuple, TupleSpace, Visit};
+use ::services::{Error, Field, FieldKind, Template, Tuple, TupleOperations, TupleSpace};
 use contract::{Rank, Result};
 use record::Parameters;
 
@@ -70,10 +70,12 @@ fn operations(bench: &mut Bench<'_>) -> Result<()> {
 }
 
 /// Joins the space. The home waits for the other rank, because it must serve that one's joining first.
-fn begin(mut visit: Visit<'_>, role: Role) -> ::services::Result<()> {
+fn begin(mut operations: TupleOperations<'_>, role: Role) -> ::services::Result<()> {
     match role {
-        Role::First => visit.join().and_then(|()| visit.out(Tuple::default())),
-        Role::Second => visit.join().and_then(|()| visit.in_(&Template::default()).map(drop)),
+        Role::First => operations.join().and_then(|()| operations.out(Tuple::default())),
+        Role::Second => {
+            operations.join().and_then(|()| operations.in_(&Template::default()).map(drop))
+        }
         Role::Other => Ok(()),
     }
 }
@@ -85,14 +87,14 @@ fn event(
     tuple: &Tuple,
     taken: &mut Tuple,
 ) -> ::services::Result<()> {
-    let mut visit: Visit<'_> = space.enter(rank);
+    let mut operations: TupleOperations<'_> = space.enter(rank);
     match role {
         Role::First => {
-            visit.out(tuple.clone())?;
-            *taken = visit.in_(&Template(vec![FieldKind::Bytes.into()]))?;
-            visit.out(Tuple::default())
+            operations.out(tuple.clone())?;
+            *taken = operations.in_(&Template(vec![FieldKind::Bytes.into()]))?;
+            operations.out(Tuple::default())
         }
-        Role::Second => visit.in_(&Template::default()).map(drop),
+        Role::Second => operations.in_(&Template::default()).map(drop),
         Role::Other => Ok(()),
     }
 }

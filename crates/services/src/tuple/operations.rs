@@ -2,13 +2,13 @@
 
 use contract::TimeSpan;
 
-use super::store::{Ask, Mode, Reply};
+use super::store::{Mode, Reply, Request};
 use super::value::{Field, Template, Tuple, Wanted};
-use super::{ASK, LATE, Mailbox};
+use super::{LATE_REPLY, Mailbox, REQUEST};
 use super::{encoding, message};
 use crate::{Error, FieldKind, Result, Session};
 
-/// A function that computes a tuple from another, for [`eval`](Visit::eval).
+/// A function that computes a tuple from another, for [`eval`](TupleOperations::eval).
 pub type Function = fn(&Tuple) -> Result<Tuple>;
 
 /// A leased tuple, unavailable to all other ranks until the lease ends.
@@ -23,28 +23,28 @@ pub struct Leased {
 /// The operations of one rank on a space.
 ///
 /// # Errors
-/// All but [`join`](Visit::join) return [`Error::NotMember`] for a rank that has not joined. Those that wait return
-/// [`Error::NobodyLeft`] when every rank waits or has closed the space, so that no tuple can come any more.
-pub struct Visit<'a> {
+/// All but [`join`](TupleOperations::join) return [`Error::NotMember`] for a rank that has not joined. Those that wait
+/// return [`Error::NoProducerLeft`] when every rank waits or has closed the space, so that no tuple can come any more.
+pub struct TupleOperations<'a> {
     session: Session<'a, Mailbox>,
     home: usize,
     capacity: usize,
 }
 
-impl<'a> Visit<'a> {
+impl<'a> TupleOperations<'a> {
     pub(super) fn new(session: Session<'a, Mailbox>, home: usize, capacity: usize) -> Self {
-        Visit { session, home, capacity }
+        TupleOperations { session, home, capacity }
     }
 
     /// Joins the space, which this rank may then use. A rank may join any number of times, before or after others have
     /// left.
     pub fn join(&mut self) -> Result<()> {
-        self.ask_done(Ask::Join)
+        self.request_done(Request::Join)
     }
 
     /// Leaves the space. Tuples that this rank has on lease are back at once. It may join again.
     pub fn leave(&mut self) -> Result<()> {
-        self.ask_done(Ask::Leave)
+        self.request_done(Request::Leave)
     }
 
     /// Puts a tuple into the space, where it is when this returns.
@@ -52,7 +52,7 @@ impl<'a> Visit<'a> {
     /// # Errors
     /// [`Error::SpaceFull`], [`Error::TupleTooLong`].
     pub fn out(&mut self, tuple: Tuple) -> Result<()> {
-        self.ask_done(Ask::Out(vec![tuple]))
+        self.request_done(Request::Out(vec![tuple]))
     }
 
     /// Takes a tuple that matches, and waits until there is one. No other rank gets the same.
@@ -79,15 +79,16 @@ impl<'a> Visit<'a> {
         Ok(self.find_now(template, mode)?.map(|(tuple, _)| tuple))
     }
 
-    /// Takes a tuple that matches on lease, and waits until there is one. Unless this rank [completes](Visit::complete)
-    /// it within `length`, the tuple returns to the space, and other ranks may take it.
+    /// Takes a tuple that matches on lease, and waits until there is one. Unless this rank
+    /// [completes](TupleOperations::complete) it within `length`, the tuple returns to the space, and other ranks may
+    /// take it.
     pub fn lease(&mut self, template: &Template, length: TimeSpan) -> Result<Leased> {
         let mode = Mode { removes: true, waits: true, lease: Some(length) };
         let (tuple, number) = self.find(template, mode)?;
         Ok(Leased { tuple, number })
     }
 
-    /// As [`lease`](Visit::lease), if there is a tuple now.
+    /// As [`lease`](TupleOperations::lease), if there is a tuple now.
     pub fn leasep(&mut self, template: &Template, length: TimeSpan) -> Result<Option<Leased>> {
         let mode = Mode { removes: true, waits: false, lease: Some(length) };
         Ok(self.find_now(template, mode)?.map(|(tuple, number)| Leased { tuple, number }))
@@ -99,7 +100,7 @@ impl<'a> Visit<'a> {
     /// [`Error::LeaseLost`] if the lease has expired. Then another rank has the tuple or may get it, and no result is
     /// in the space. [`Error::SpaceFull`], after which the lease continues.
     pub fn complete(&mut self, leased: &Leased, results: Vec<Tuple>) -> Result<()> {
-        self.ask_done(Ask::Complete(leased.number, results))
+        self.request_done(Request::Complete(leased.number, results))
     }
 
     /// Ends a lease: the tuple is back.
@@ -107,7 +108,7 @@ impl<'a> Visit<'a> {
     /// # Errors
     /// [`Error::LeaseLost`] if it was back before.
     pub fn give_back(&mut self, leased: Leased) -> Result<()> {
-        self.ask_done(Ask::GiveBack(leased.number))
+        self.request_done(Request::GiveBack(leased.number))
     }
 
     /// Restarts a lease with its whole length from now on.
@@ -115,14 +116,14 @@ impl<'a> Visit<'a> {
     /// # Errors
     /// [`Error::LeaseLost`] if it has expired.
     pub fn renew(&mut self, leased: &Leased) -> Result<()> {
-        self.ask_done(Ask::Renew(leased.number))
+        self.request_done(Request::Renew(leased.number))
     }
 
     /// Puts a tuple into the space that is still to be computed: by function `function` from `argument`, at a rank that
-    /// [works](Visit::work).
+    /// [works](TupleOperations::work).
     ///
     /// # Errors
-    /// As [`out`](Visit::out).
+    /// As [`out`](TupleOperations::out).
     pub fn eval(&mut self, function: u32, argument: &Tuple) -> Result<()> {
         let argument = encoding::of_tuples(std::slice::from_ref(argument))?;
         self.out(Tuple(vec![Field::Function(function), Field::Bytes(argument)]))
@@ -160,27 +161,27 @@ impl<'a> Visit<'a> {
 
     /// Ends the requests of this rank. At the home, serves until all ranks have ended theirs.
     pub(super) fn end(&mut self) -> Result<()> {
-        self.ask_done(Ask::End)?;
+        self.request_done(Request::End)?;
         self.serve_until(|mailbox| mailbox.store.as_ref().is_none_or(|store| store.is_over()))
     }
 
     fn find(&mut self, template: &Template, mode: Mode) -> Result<(Tuple, u64)> {
-        match self.ask(Ask::Match(template.clone(), mode))? {
+        match self.request(Request::Match(template.clone(), mode))? {
             Reply::Found(tuple, lease) => Ok((tuple, lease)),
             other => Err(self.refusal(other)),
         }
     }
 
     fn find_now(&mut self, template: &Template, mode: Mode) -> Result<Option<(Tuple, u64)>> {
-        match self.ask(Ask::Match(template.clone(), mode))? {
+        match self.request(Request::Match(template.clone(), mode))? {
             Reply::Found(tuple, lease) => Ok(Some((tuple, lease))),
             Reply::Absent => Ok(None),
             other => Err(self.refusal(other)),
         }
     }
 
-    fn ask_done(&mut self, ask: Ask) -> Result<()> {
-        match self.ask(ask)? {
+    fn request_done(&mut self, request: Request) -> Result<()> {
+        match self.request(request)? {
             Reply::Done => Ok(()),
             other => Err(self.refusal(other)),
         }
@@ -190,7 +191,7 @@ impl<'a> Visit<'a> {
         match reply {
             Reply::Full => Error::SpaceFull { capacity: self.capacity },
             Reply::NotMember => Error::NotMember,
-            Reply::NobodyLeft => Error::NobodyLeft,
+            Reply::NoProducerLeft => Error::NoProducerLeft,
             Reply::LeaseLost => Error::LeaseLost,
             Reply::Done | Reply::Found(..) | Reply::Absent => {
                 Error::Malformed { from: self.home, what: "it answers another question".into() }
@@ -198,9 +199,9 @@ impl<'a> Visit<'a> {
         }
     }
 
-    fn ask(&mut self, ask: Ask) -> Result<Reply> {
-        let (words, data) = message::of_ask(&ask)?;
-        self.session.request_medium(self.home, ASK, &words, &data)?;
+    fn request(&mut self, request: Request) -> Result<Reply> {
+        let (words, data) = message::of_request(&request)?;
+        self.session.request_medium(self.home, REQUEST, &words, &data)?;
         self.serve_until(|mailbox| mailbox.reply.is_some())?;
         Ok(self.session.state().reply.take().expect("it was waited for"))
     }
@@ -234,7 +235,7 @@ impl<'a> Visit<'a> {
             store.tick(now);
             let Some((rank, reply)) = store.late.pop_front() else { return Ok(()) };
             let (words, data) = message::of_reply(&reply)?;
-            self.session.request_medium(rank, LATE, &words, &data)?;
+            self.session.request_medium(rank, LATE_REPLY, &words, &data)?;
         }
     }
 }
