@@ -50,7 +50,7 @@ pub(crate) trait MasterAndWorkers {
 const REQUEST: Tag = Tag::new(1);
 const ANSWER: Tag = Tag::new(2);
 /// The signal by which a worker requests work.
-const ASK: u32 = 1;
+const WORK_REQUEST: u32 = 1;
 /// Maximum time that a call of HCS_LIB waits for another node: so long that only a wrong program reaches it. The death
 /// of a node ends every call at once.
 const TIMEOUT: TimeSpan = TimeSpan::from_us(3_600_000_000);
@@ -151,13 +151,13 @@ impl Link<'_, '_> {
     }
 
     /// Requests work from the master, for a worker, and sends it the result of the work before.
-    pub(crate) fn ask(&mut self, result: &[u8]) -> Result<()> {
+    pub(crate) fn request_work(&mut self, result: &[u8]) -> Result<()> {
         match self.linked {
             Linked::Messages => self.timed.rank.send(MASTER, REQUEST, result),
             Linked::Hcs(cluster) => {
                 let mut node = cluster.enter(self.timed.rank);
-                let asked = node.send_signal(MASTER, ASK);
-                asked
+                let requested = node.send_signal(MASTER, WORK_REQUEST);
+                requested
                     .and_then(|()| node.send_block(MASTER, result))
                     .map_err(ClusterError::into_contract)
             }
@@ -165,7 +165,7 @@ impl Link<'_, '_> {
     }
 
     /// Waits until any worker requests work, for the master. Returns the worker and the length of its result.
-    pub(crate) fn answer(&mut self, room: &mut [u8]) -> Result<(usize, usize)> {
+    pub(crate) fn receive_request(&mut self, room: &mut [u8]) -> Result<(usize, usize)> {
         match self.linked {
             Linked::Messages => {
                 let tag = TagSelector::Is(REQUEST);

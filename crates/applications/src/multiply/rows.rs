@@ -88,7 +88,7 @@ impl MasterAndWorkers for Rows {
         link.broadcast(&mut self.right)?;
         let (mut next, mut working) = (0, link.ranks() - 1);
         while working > 0 {
-            let (worker, bytes) = link.answer(&mut self.incoming)?;
+            let (worker, bytes) = link.receive_request(&mut self.incoming)?;
             put_rows(&self.incoming[..bytes], self.order, &mut self.product);
             let rows = self.grain.min(self.order - next);
             working -= usize::from(rows == 0);
@@ -107,7 +107,7 @@ impl MasterAndWorkers for Rows {
         link.broadcast(&mut self.right)?;
         let mut bytes = 0;
         loop {
-            link.ask(&self.outgoing[..bytes])?;
+            link.request_work(&self.outgoing[..bytes])?;
             bytes = link.receive(MASTER, &mut self.incoming)?;
             if bytes <= HEADER {
                 return Ok(());

@@ -52,14 +52,17 @@ impl Grid {
 }
 
 /// The water at all frequencies, with the hydrophones.
-pub(super) struct Listener {
+pub(super) struct HydrophoneArray {
     grid: Grid,
     water: [Waveguide<{ DEPTHS_M.len() }>; FREQUENCIES_HZ.len()],
 }
 
-impl Listener {
+impl HydrophoneArray {
     pub(super) fn new(grid: Grid) -> Self {
-        Listener { grid, water: FREQUENCIES_HZ.map(|hz| Waveguide::new(WATER_M, hz, DEPTHS_M)) }
+        HydrophoneArray {
+            grid,
+            water: FREQUENCIES_HZ.map(|hz| Waveguide::new(WATER_M, hz, DEPTHS_M)),
+        }
     }
 
     /// Returns the spectra of a source at a place of the grid, each frequency of size 1.

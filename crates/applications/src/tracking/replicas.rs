@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use kernels::{Complex32, Complex64};
 
-use super::array::{FREQUENCIES_HZ, HYDROPHONES, Listener, SPECTRUM};
+use super::array::{FREQUENCIES_HZ, HYDROPHONES, HydrophoneArray, SPECTRUM};
 
 /// Number of places that are correlated together. Their sums stay in registers and the first-level cache.
 const TOGETHER: usize = 64;
@@ -21,11 +21,11 @@ pub(super) struct Replicas {
 
 impl Replicas {
     /// Computes the replicas of these places.
-    pub(super) fn new(listener: &Listener, places: Range<usize>) -> Self {
+    pub(super) fn new(hydrophones: &HydrophoneArray, places: Range<usize>) -> Self {
         let mut blocks = vec![[[0.0; TOGETHER]; 2 * SPECTRUM]; places.len().div_ceil(TOGETHER)];
         for (at, place) in places.clone().enumerate() {
             let (block, lane) = (&mut blocks[at / TOGETHER], at % TOGETHER);
-            for (element, x) in listener.spectrum(place).into_iter().enumerate() {
+            for (element, x) in hydrophones.spectrum(place).into_iter().enumerate() {
                 block[2 * element][lane] = x.re as f32;
                 block[2 * element + 1][lane] = x.im as f32;
             }
@@ -67,9 +67,9 @@ fn powers(block: &[[f32; TOGETHER]; 2 * SPECTRUM], frame: &[Complex32]) -> [f32;
 }
 
 /// Returns the power of one place by definition, in double precision.
-pub(super) fn power(listener: &Listener, place: usize, frame: &[Complex32]) -> f64 {
+pub(super) fn power(hydrophones: &HydrophoneArray, place: usize, frame: &[Complex32]) -> f64 {
     let widen = |x: &Complex32| Complex64::new(x.re.into(), x.im.into());
-    let spectrum = listener.spectrum(place);
+    let spectrum = hydrophones.spectrum(place);
     let pairs = spectrum.chunks(HYDROPHONES).zip(frame.chunks(HYDROPHONES));
     let product = |(replica, frame): (&[Complex64], &[Complex32])| -> Complex64 {
         replica.iter().zip(frame).map(|(w, d)| w.conj() * widen(d)).sum()
@@ -85,17 +85,17 @@ mod tests {
     #[test]
     fn the_best_place_is_that_of_the_direct_powers() {
         let grid = Grid { ranges: 5, depths: 4, bearings: 7 };
-        let listener = Listener::new(grid);
-        let whole = Replicas::new(&listener, 0..grid.places());
-        let parts = [0..50, 50..50, 50..140].map(|part| Replicas::new(&listener, part));
+        let hydrophones = HydrophoneArray::new(grid);
+        let whole = Replicas::new(&hydrophones, 0..grid.places());
+        let parts = [0..50, 50..50, 50..140].map(|part| Replicas::new(&hydrophones, part));
         for place in (0..grid.places()).step_by(13) {
             let narrow = |x: &Complex64| Complex32::new(x.re as f32, x.im as f32);
-            let frame: Vec<_> = listener.spectrum(place).iter().map(narrow).collect();
+            let frame: Vec<_> = hydrophones.spectrum(place).iter().map(narrow).collect();
             let (found, found_power) = whole.best(&frame).unwrap();
             // A spectrum of size 1 at each frequency has the correlation 1 with itself.
             assert_eq!(found, place);
             assert!((found_power - FREQUENCIES_HZ.len() as f32).abs() < 1e-4, "{found_power}");
-            let direct = |place: usize| power(&listener, place, &frame);
+            let direct = |place: usize| power(&hydrophones, place, &frame);
             let best = (0..grid.places()).max_by(|&a, &b| direct(a).total_cmp(&direct(b)));
             assert_eq!(best, Some(place));
             let of_parts = parts.iter().filter_map(|part| part.best(&frame));

@@ -5,7 +5,7 @@ use contract::{Error, Rank, Result, Work, WorkKind};
 use kernels::Complex32;
 use random::mix;
 
-use super::array::{Grid, Listener, SPECTRUM};
+use super::array::{Grid, HydrophoneArray, SPECTRUM};
 use super::replicas::{OPERATIONS_PER_PLACE, Replicas, power};
 use crate::application::{Application, Quantity, Timed};
 use crate::split::part;
@@ -31,7 +31,7 @@ struct Candidate {
 /// A tracker of one source that moves through the grid.
 pub struct Tracker {
     grid: Grid,
-    listener: Listener,
+    hydrophones: HydrophoneArray,
     /// The measured spectra, frame by frame.
     frames: Vec<Complex32>,
     /// The places of the source, with which the track must agree.
@@ -61,18 +61,18 @@ impl Tracker {
                 "a grid of {places} places cannot be divided among {ranks} ranks"
             )));
         }
-        let listener = Listener::new(grid);
+        let hydrophones = HydrophoneArray::new(grid);
         let mine = part(places, ranks, me);
         let truth: Vec<usize> = (0..frames).map(|frame| moving(grid, seed, frame)).collect();
-        let frames = measured(&listener, &truth, seed);
+        let frames = measured(&hydrophones, &truth, seed);
         Ok(Tracker {
             my_places: mine.len(),
-            mine: Replicas::new(&listener, mine),
-            serial: (me == 0).then(|| Replicas::new(&listener, 0..places)),
+            mine: Replicas::new(&hydrophones, mine),
+            serial: (me == 0).then(|| Replicas::new(&hydrophones, 0..places)),
             all: vec![Candidate::default(); ranks],
             track: Vec::with_capacity(truth.len()),
             grid,
-            listener,
+            hydrophones,
             frames,
             truth,
         })
@@ -97,13 +97,13 @@ fn moving(grid: Grid, seed: u64, frame: usize) -> usize {
 }
 
 /// Returns the spectra of a source at these places, with noise.
-fn measured(listener: &Listener, truth: &[usize], seed: u64) -> Vec<Complex32> {
+fn measured(hydrophones: &HydrophoneArray, truth: &[usize], seed: u64) -> Vec<Complex32> {
     let uniform = |at: u64| (mix(seed ^ mix(at)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
     let mut frames = Vec::with_capacity(truth.len() * SPECTRUM);
     let mut latest = (usize::MAX, Vec::new());
     for &place in truth {
         if latest.0 != place {
-            latest = (place, listener.spectrum(place));
+            latest = (place, hydrophones.spectrum(place));
         }
         for x in &latest.1 {
             let at = 2 * frames.len() as u64;
@@ -163,7 +163,7 @@ impl Application for Tracker {
         let apart = self.truth.len().div_ceil(CHECKED_DIRECTLY);
         for frame in (0..self.truth.len()).step_by(apart) {
             let spectra = &self.frames[frame * SPECTRUM..][..SPECTRUM];
-            let direct = |place: usize| power(&self.listener, place, spectra);
+            let direct = |place: usize| power(&self.hydrophones, place, spectra);
             let best = (0..self.grid.places()).max_by(|&a, &b| direct(a).total_cmp(&direct(b)));
             if best != Some(self.track[frame]) {
                 return Err(Error::Program(format!(

@@ -60,20 +60,20 @@ impl TrafficProgram {
         let plans = (0..RUNS).map(|run| MessagePlan::new(model, me, ranks, run as u64));
         let plans = plans.collect::<Result<Vec<MessagePlan>>>()?;
         // For each rank and run, the number of messages to that rank and the length of the longest.
-        let mut told = vec![[0u32; 2]; ranks * RUNS];
+        let mut outgoing = vec![[0u32; 2]; ranks * RUNS];
         for (run, plan) in plans.iter().enumerate() {
             for message in &plan.messages {
-                let [count, longest] = &mut told[message.to * RUNS + run];
+                let [count, longest] = &mut outgoing[message.to * RUNS + run];
                 *count += 1;
                 *longest = (*longest).max(message.bytes as u32);
             }
         }
-        let mut heard = vec![[0u32; 2]; ranks * RUNS];
-        rank.all_to_all(bytemuck::cast_slice(&told), bytemuck::cast_slice_mut(&mut heard))?;
+        let mut incoming = vec![[0u32; 2]; ranks * RUNS];
+        rank.all_to_all(bytemuck::cast_slice(&outgoing), bytemuck::cast_slice_mut(&mut incoming))?;
         let of_run = |(run, plan)| {
-            let heard = || heard.iter().skip(run).step_by(RUNS);
-            let expected = heard().map(|[count, _]| *count as usize).sum();
-            let longest = heard().map(|[_, longest]| *longest as usize).max().unwrap_or(0);
+            let incoming = || incoming.iter().skip(run).step_by(RUNS);
+            let expected = incoming().map(|[count, _]| *count as usize).sum();
+            let longest = incoming().map(|[_, longest]| *longest as usize).max().unwrap_or(0);
             Run { plan, expected, longest }
         };
         let runs = plans.into_iter().enumerate().map(of_run).collect();

@@ -47,9 +47,9 @@ pub(super) struct Transposed {
     /// The turned matrix, in the order of the points of the transform.
     after: Side,
     input: Buffer,
-    /// The exchange from rows to columns, and the one back.
-    forth: Exchange,
-    back: Exchange,
+    /// The exchange from rows to columns, and the reverse one.
+    to_columns: Exchange,
+    to_rows: Exchange,
     columns: Transformer,
     rows: Transformer,
 }
@@ -63,8 +63,8 @@ impl Transposed {
         let mine = before.rows_of(me);
         Ok(Transposed {
             input: points(seed, mine.start * before.length..mine.end * before.length)?,
-            forth: before.exchange()?,
-            back: after.exchange()?,
+            to_columns: before.exchange()?,
+            to_rows: after.exchange()?,
             columns: Transformer::new(after, true)?,
             rows: Transformer::new(before, false)?,
             before,
@@ -72,17 +72,17 @@ impl Transposed {
         })
     }
 
-    /// Transforms the points. The result is in the blocks of `forth`, whose exchange must still be ended.
+    /// Transforms the points. The result is in the blocks of `to_columns`, whose exchange must still be ended.
     pub(super) fn run(&mut self, rank: &mut Timed<'_>) -> Result<()> {
-        let Transposed { before, input, forth, back, columns, rows, .. } = self;
-        turn_all(rank, before, input, forth)?;
-        start(forth, rank, before)?;
-        columns.run(rank, forth, back)?;
-        end(forth, rank, before)?;
-        start(back, rank, &before.turned())?;
-        rows.run(rank, back, forth)?;
-        end(back, rank, before)?;
-        start(forth, rank, before)
+        let Transposed { before, input, to_columns, to_rows, columns, rows, .. } = self;
+        turn_all(rank, before, input, to_columns)?;
+        start(to_columns, rank, before)?;
+        columns.run(rank, to_columns, to_rows)?;
+        end(to_columns, rank, before)?;
+        start(to_rows, rank, &before.turned())?;
+        rows.run(rank, to_rows, to_columns)?;
+        end(to_rows, rank, before)?;
+        start(to_columns, rank, before)
     }
 }
 
@@ -106,14 +106,14 @@ impl Application for TransposeTransform {
 
     fn run(&mut self, rank: &mut Timed<'_>) -> Result<()> {
         self.parallel.run(rank)?;
-        let Transposed { after, forth, before, .. } = &mut self.parallel;
+        let Transposed { after, to_columns, before, .. } = &mut self.parallel;
         // A single rank already has the whole result.
         if before.ranks > 1 {
             let copy = Work::new(WorkKind::CopyBytes, self.output.len() as u64);
             let output = self.output.elements_mut::<Complex64>();
-            rank.compute(copy, |rank| gather(rank, after, 0, forth, output));
+            rank.compute(copy, |rank| gather(rank, after, 0, to_columns, output));
         }
-        end(forth, rank, before)
+        end(to_columns, rank, before)
     }
 
     fn run_serial(&mut self, rank: &mut Timed<'_>) -> Result<()> {
@@ -127,10 +127,10 @@ impl Application for TransposeTransform {
     }
 
     fn check(&mut self, rank: &mut dyn Rank) -> Result<()> {
-        let Transposed { after, forth, .. } = &self.parallel;
+        let Transposed { after, to_columns, .. } = &self.parallel;
         let mine = after.rows_of(after.me);
         let places = mine.start * after.length..mine.end * after.length;
-        let found = if after.ranks == 1 { &forth.outgoing[0] } else { &self.output };
+        let found = if after.ranks == 1 { &to_columns.outgoing[0] } else { &self.output };
         check(rank, found.elements(), places, (self.count, self.seed))
     }
 }
