@@ -91,10 +91,10 @@ impl Packets {
             return false;
         };
         let state = &mut self.parcels[message as usize];
-        let first = !state.cut_any;
+        let first = !state.is_started;
         let bytes = state.next_packet_bytes(&self.networks) as u32;
         if first {
-            state.cut_any = true;
+            state.is_started = true;
             outcomes.push(Outcome::Started(message));
         }
         let kind = state.parcel.map_or(MessageKind::Data, |parcel| parcel.kind);

@@ -172,7 +172,7 @@ impl Packets {
     ) {
         let state = &mut self.parcels[message as usize];
         state.uncut += std::mem::take(&mut state.lost_bytes);
-        state.cut_any = false;
+        state.is_started = false;
         self.start_transfer(agenda, message, outcomes);
     }
 

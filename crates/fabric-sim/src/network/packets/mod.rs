@@ -114,7 +114,7 @@ struct ParcelState {
     route: Vec<u32>,
     /// Number of bytes not yet cut into packets.
     uncut: u64,
-    cut_any: bool,
+    is_started: bool,
     /// Number of packets between the sender's engine and the receiver's.
     inside: u32,
     /// Number of bytes that the receiver's engine has taken in.
@@ -229,7 +229,8 @@ impl Packets {
         let later =
             own.to_send.iter().rev().take_while(|&&other| sequence(other) > sequence(message));
         let place = own.to_send.len() - later.count();
-        let begun = own.to_send.front().is_some_and(|&first| self.parcels[first as usize].cut_any);
+        let begun =
+            own.to_send.front().is_some_and(|&first| self.parcels[first as usize].is_started);
         own.to_send.insert(place.max(usize::from(begun)), message);
         self.work(agenda, engine, outcomes);
     }
