@@ -14,6 +14,7 @@ use crate::job::options;
 const SEEDS: u64 = 120;
 const RANKS: usize = 3;
 const MESSAGES: usize = 30;
+const FIRST: usize = 20;
 const STEPS: usize = 70;
 /// The contexts of the messages, and another one for the ends of turns.
 const CONTEXTS: [u32; 2] = [0, 9];
@@ -23,12 +24,20 @@ const TAGS: usize = 3;
 const LENGTHS: [usize; 4] = [4, 100, 4096, 40_000];
 const LONGEST: usize = 40_000;
 
+/// The variable with the number of receives that the provider `tcp` accepts, and so few that receives wait for room.
+const RECEIVES: &str = "FI_OFI_RXM_RX_SIZE";
+const FEW: &str = "16";
+
 pub(crate) fn tests(provider: &'static str) -> Vec<Test> {
-    let case = "retained seeds";
-    vec![Test::new(format!("{provider}/retained/messages-match-as-in-the-model"), move || {
-        let (ended, _) = launch_and_gather(&options(RANKS, provider, case));
-        ended.map_err(|error| error.to_string())
-    })]
+    let test = |name: &str, receives: Option<&'static str>| {
+        Test::new(format!("{provider}/retained/messages-match-as-in-the-model{name}"), move || {
+            let mut options = options(RANKS, provider, "retained seeds");
+            options.environment.extend(receives.map(|most| (RECEIVES.into(), most.into())));
+            let (ended, _) = launch_and_gather(&options);
+            ended.map_err(|error| error.to_string())
+        })
+    };
+    vec![test("", None), test("-while-others-wait-for-room", Some(FEW))]
 }
 
 /// Rank 0 receives what the others send, once for each seed.
@@ -104,6 +113,14 @@ struct Receive {
     room: Box<[u8]>,
 }
 
+fn selector(random: &mut SplitMix64) -> Selector {
+    Selector {
+        context: random.pick(&CONTEXTS),
+        source: random.pick(&[None, Some(1), Some(2)]),
+        tag: random.pick(&[None, Some(0), Some(1), Some(2)]),
+    }
+}
+
 /// The receives of one seed, in the order in which they were posted.
 #[derive(Default)]
 struct Receiver {
@@ -114,14 +131,14 @@ struct Receiver {
 impl Receiver {
     fn run(&mut self, endpoint: &mut OfiEndpoint, seed: u64) -> Result<()> {
         let mut random = SplitMix64::new(!seed);
+        // The provider gets the first ones, as far as it has room.
+        for _ in 0..random.below(FIRST) {
+            self.post(endpoint, selector(&mut random), false)?;
+        }
         for _ in 0..STEPS {
             match random.below(8) {
                 0..=3 => {
-                    let selector = Selector {
-                        context: random.pick(&CONTEXTS),
-                        source: random.pick(&[None, Some(1), Some(2)]),
-                        tag: random.pick(&[None, Some(0), Some(1), Some(2)]),
-                    };
+                    let selector = selector(&mut random);
                     self.post(endpoint, selector, random.below(2) == 0)?;
                 }
                 4 => self.cancel_one(endpoint, &mut random)?,
