@@ -56,19 +56,19 @@ impl FabricChoice {
         }
     }
 
-    /// Whether each launch may get other processors that look alike (decision 112).
+    /// Returns whether each launch may get other processors that look alike (decision 0112).
     pub(crate) fn places_are_dealt(&self) -> bool {
         match self {
             FabricChoice::Local
             | FabricChoice::Tcp
-            | FabricChoice::Cluster
+            | FabricChoice::Cluster(_)
             | FabricChoice::Ofi(_) => true,
             FabricChoice::Simulated(_) | FabricChoice::Mpi | FabricChoice::MpiLaunched(_) => false,
         }
     }
 
-    /// How the processors of the ranks of a run with so many launches are chosen, for the record; nothing where they
-    /// are not real.
+    /// Returns how the processors of the ranks of a run with `launches` launches are chosen, for the record; `None` if
+    /// they are simulated.
     pub(crate) fn places(&self, launches: u32) -> Option<&'static str> {
         match self {
             FabricChoice::Simulated(_) => None,

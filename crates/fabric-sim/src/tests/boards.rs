@@ -83,9 +83,9 @@ fn a_broadcast_is_read_by_all_at_once() {
 /// More bytes than all places hold are transferred in pieces half as long: 16 of 64 bytes, each written in 2.64 µs and
 /// read in 4.28 µs. The root has written four at 10.56. The fifth has the place of the first, which was seen at 3.64
 /// and read at 7.92 µs, which the root sees at 8.92: it does not wait. The sixth waits for the second, read at 12.20,
-/// until 13.20. From then on the root waits for each: the last one has the place of the twelfth, which is read at 3.64
-/// + 12 x 4.28 = 55.00, so it is written from 56.00 to 58.64. The reader never waits after the first: at 3.64 + 16 x
-/// 4.28 = 72.12.
+/// until 13.20. From then on the root waits for each. The last one has the place of the twelfth, which is read at
+/// 12 x 4.28 + 3.64 = 55.00, so it is written from 56.00 to 58.64. The reader never waits after the first, and ends at
+/// 16 x 4.28 + 3.64 = 72.12.
 #[test]
 fn a_long_broadcast_goes_in_pieces_whose_places_are_used_again() {
     assert_eq!(ends(2, |rank| rank.broadcast(0, &mut [0; 1024])), [58_640, 72_120]);
