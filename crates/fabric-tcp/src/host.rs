@@ -154,6 +154,12 @@ impl HostPart {
                 let rank = self.ranks.get(rank).copied().unwrap_or_default() as u32;
                 (Message::RankFailed { rank, status, how: reason }, i32::from(status))
             }
+            Err(ref error @ LaunchError::CannotExecute { is_missing, .. }) => {
+                let rank = self.ranks.first().copied().unwrap_or_default() as u32;
+                let status = LaunchError::status_of_missing(is_missing);
+                let how = format!("did not start: {error}; each host needs the program");
+                (Message::RankFailed { rank, status, how }, i32::from(status))
+            }
             // Another process has aborted the run, and knows the reason.
             Err(LaunchError::Interrupted { signal }) => (Message::Ended, 128 + signal),
             Err(other) => (Message::Failed { by_another: false, why: other.to_string() }, 1),

@@ -40,8 +40,9 @@ command prints what each rank waits for, and ends the ranks. It prints source li
 were compiled with -g. On several hosts each host prints on SIGUSR1 what its own ranks do, and
 SIGUSR2 reaches no rank.
 
-Exit status: that of the first rank that failed, or 128 plus the number of the signal, or 124 after
-a deadlock; else 0.";
+Exit status: that of the first rank that failed, or 128 plus the number of the signal; 124 after a
+deadlock; 127 if the program was not found and 126 if it cannot be executed; 2 if the command line is
+wrong; 1 for other failures; else 0.";
 
 /// The action after a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -79,6 +79,9 @@ Exit status:
   1    the run failed, `compare` or `check` found a regression beyond the threshold, or a pause
        exceeded the --limit of `clock`
   2    the command line, or a file named on it, is wrong
+  124  the ranks of the program that `launch` has started waited for each other for ever
+  126  the program of `launch` cannot be executed
+  127  the program of `launch` was not found
   130  Ctrl-C; the results so far are kept, and `cornerstone run --resume FILE` continues the run";
 
 /// Measures, explains and predicts the performance of message passing

@@ -1,6 +1,7 @@
 //! `launch`: runs an MPI program as several ranks, over shared memory or TCP on this host, on several hosts, over
 //! libfabric on either, or on a simulated machine.
 
+mod not_started;
 mod profile;
 mod program_file;
 mod simulated;
@@ -344,6 +345,10 @@ fn explain(error: LaunchError) -> Failure {
         LaunchError::RankFailed { status, .. } => Failure::status(error.to_string(), status),
         LaunchError::Interrupted { signal } => Failure::signal(error.to_string(), signal),
         LaunchError::BadOptions(message) => Failure::usage(message),
+        LaunchError::CannotExecute { ref program, is_missing, .. } => {
+            let status = LaunchError::status_of_missing(is_missing);
+            Failure::status(error.to_string(), status).hint(not_started::hint(program, is_missing))
+        }
         other => Failure::failed(other.to_string()),
     }
 }

@@ -201,9 +201,27 @@ fn each_rank_has_a_core_of_its_own_where_that_is_asked_for() {
 #[test]
 fn what_cannot_be_started_is_refused_by_name() {
     let lab = Lab::new();
-    lab.run(&["launch", "-n", "2", "./not-there"]).refuses(1, &["./not-there"]);
+    let starts = |options: &[&str], program: &str, status: i32, words: &[&str]| {
+        let arguments = [&["launch", "-n", "2"], options, &[program]].concat();
+        let words = [&["cannot start", program], words].concat();
+        lab.run(&arguments).refuses(status, &words);
+    };
     lab.write("data", "no program");
-    lab.run(&["launch", "-n", "2", "./data"]).refuses(1, &["./data"]);
+    lab.write("script", "#!/no/such/interpreter\n");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(lab.path("script"), mode).unwrap();
+    for options in [&[][..], &["--fabric", "tcp"], &["--fabric", "cluster"]] {
+        // The statuses of shells: 127 for a program that is not found, 126 for one that is not executed.
+        starts(options, "./not-there", 127, &[]);
+        starts(options, "no-program-has-this-name", 127, &[]);
+        starts(options, "data", 127, &[]);
+        starts(options, "./script", 127, &[]);
+        starts(options, "./data", 126, &[]);
+        starts(options, "/", 126, &[]);
+    }
+    starts(&[], "./not-there", 127, &["hint: there is no such file"]);
+    starts(&[], "data", 127, &["hint: write ./data"]);
+    starts(&[], "./data", 126, &["hint: make it executable with `chmod +x ./data`"]);
     lab.run(&["launch", "-n", "2", "--no-option", "true"]).refuses(2, &["'--no-option'"]);
     lab.run(&["launch", "-n", "0", "true"]).refuses(2, &["at least 1 rank"]);
     for ranks in ["-3", "two", "99999999999999999999"] {

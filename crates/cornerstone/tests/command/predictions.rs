@@ -188,7 +188,7 @@ fn what_cannot_be_simulated_is_told_before_it_fails() {
     refused(&["-n", "2", "--compute", "none"], program, 2, &["--compute", "sim:MACHINE"]);
     refused(&two, "true", 1, &["no rank has called MPI_Init"]);
     run(&lab, &two, "alone").refuses(1, &["no rank has called MPI_Init"]);
-    refused(&two, "no-such-program", 1, &["no-such-program"]);
+    refused(&two, "no-such-program", 127, &["no-such-program"]);
     lab.write("static.c", "int main(void) { return 0; }");
     let compiled = std::process::Command::new("cc")
         .args(["-static", "-o"])

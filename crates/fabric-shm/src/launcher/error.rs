@@ -1,5 +1,7 @@
 //! The reasons why a run could not be started or failed.
 
+use std::io;
+
 use super::RankActivity;
 use crate::segment::MAXIMUM_RANKS;
 use crate::system::signal_name;
@@ -39,6 +41,16 @@ pub enum LaunchError {
     /// The receiver of the reports requested the end; all ranks were ended.
     #[error("stopped by the receiver of the reports; all ranks were ended")]
     Stopped,
+    /// A rank's program was not found, or the system does not execute it.
+    #[error("cannot start '{program}': {reason}")]
+    CannotExecute {
+        /// The program.
+        program: String,
+        /// The system's message.
+        reason: String,
+        /// Whether it was not found.
+        is_missing: bool,
+    },
     /// The operating system refused a request.
     #[error("{what} failed: {reason}")]
     System {
@@ -49,9 +61,40 @@ pub enum LaunchError {
     },
 }
 
+/// Statuses of programs that were not found, and that were not executed, as shells have them.
+const STATUS_MISSING: u8 = 127;
+const STATUS_NOT_EXECUTED: u8 = 126;
+
 impl LaunchError {
+    /// Returns the status of a shell for a program that it cannot start.
+    pub fn status_of_missing(is_missing: bool) -> u8 {
+        if is_missing { STATUS_MISSING } else { STATUS_NOT_EXECUTED }
+    }
+
     pub(super) fn no_ranks() -> Self {
         LaunchError::BadOptions("a run needs at least 1 rank, not 0".into())
+    }
+
+    /// Returns the error of a program that was not started because of an error of the system. `None` if that is not
+    /// about the program, but about the lack of something.
+    pub(super) fn cannot_execute(program: &str, error: &io::Error) -> Option<Self> {
+        let about_program = [
+            libc::ENOENT,
+            libc::ENOTDIR,
+            libc::EACCES,
+            libc::EPERM,
+            libc::ENOEXEC,
+            libc::EISDIR,
+            libc::ELOOP,
+            libc::ENAMETOOLONG,
+            libc::ETXTBSY,
+            libc::ELIBBAD,
+        ];
+        about_program.contains(&error.raw_os_error()?).then(|| LaunchError::CannotExecute {
+            program: program.into(),
+            reason: error.to_string(),
+            is_missing: error.kind() == io::ErrorKind::NotFound,
+        })
     }
 
     pub(super) fn too_many_ranks(ranks: usize) -> Self {

@@ -45,9 +45,8 @@ impl Process {
         command.env(variable, place_words(rank, memory, reports_in.as_raw_fd(), &bells));
         // SAFETY: the descriptor stays open in the child until exec, and in the parent until after `spawn`.
         let memory = unsafe { std::os::fd::BorrowedFd::borrow_raw(memory) };
-        let kept = reports_in.as_raw_fd();
         // SAFETY: as above.
-        let kept = unsafe { std::os::fd::BorrowedFd::borrow_raw(kept) };
+        let kept = unsafe { std::os::fd::BorrowedFd::borrow_raw(reports_in.as_raw_fd()) };
         let launcher = std::process::id();
         let LaunchOptions { any_program, descriptor_limit, .. } = *options;
         // SAFETY: the closure makes system calls only; it allocates nothing and takes no lock.
@@ -76,7 +75,9 @@ impl Process {
             });
         }
         let child = command.spawn().map_err(|error| {
-            failed(&format!("starting {} as", command.get_program().display()), error)
+            let program = command.get_program().display();
+            LaunchError::cannot_execute(&program.to_string(), &error)
+                .unwrap_or_else(|| failed(&format!("starting {program} as"), error))
         })?;
         let end = process_descriptor(child.id()).map_err(|error| failed("watching", error))?;
         Ok(Process { rank, child, end, reports: Reports::new(File::from(OwnedFd::from(reports))) })
