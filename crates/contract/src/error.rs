@@ -129,6 +129,21 @@ impl Error {
         matches!(self, Error::RankDied { .. } | Error::Aborted { .. })
     }
 
+    /// Returns the error of two calls of ranks that should be the same, each with words for it. Equal words stand for
+    /// calls that differ in something else, and `None` for calls in another order.
+    pub fn mismatched_calls(
+        (me, own): (usize, &str),
+        (other, theirs): (usize, Option<&str>),
+    ) -> Self {
+        let explanation = match theirs.filter(|theirs| *theirs != own) {
+            Some(theirs) => format!("rank {me} is in {own}, rank {other} in {theirs}"),
+            None => format!(
+                "rank {other} has made other collectives of this communicator, or in another order"
+            ),
+        };
+        Error::MismatchedCollective { explanation }
+    }
+
     /// Returns the error of rank `me` whose message of `bytes` bytes to rank `to` will never be received.
     pub fn never_received(me: usize, to: usize, bytes: usize) -> Self {
         if to == me {

@@ -38,7 +38,7 @@ pub mod collective;
 pub mod conformance;
 pub mod reference;
 
-pub use awaited::{AWAITED_MAX, Awaited, describe_unexpected, name_ranks};
+pub use awaited::{AWAITED_MAX, Awaited, LockHolder, WaitTerms, describe_unexpected, name_ranks};
 pub use buffer::Buffer;
 pub use context::{Context, ContextNumbers};
 pub use description::{FabricDescription, SharedMemory};
@@ -47,10 +47,11 @@ pub use endpoint::other_runs::{
 };
 pub use endpoint::{
     AccessKind, Agent, AgentAnswer, Apply, AtomicElement, AtomicElements, AtomicOperation,
-    CollectiveCall, Combine, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
-    Envelope, NewContext, OneSided, OneSidedOperation, OtherEnds, REPORT_INTERVAL, RemoteAccess,
-    RemoteAddress, RemoteMemory, RemotePlace, Request, Selector, StartedCollective, WaitPlace,
-    end_together, receive_in_turn, receive_together,
+    CollectiveCall, Combine, Completion, ContextOffer, ContextPlace, DescribeCall, Destination,
+    Endpoint, Envelope, LongWaits, NewContext, OneSided, OneSidedOperation, OtherEnds,
+    REPORT_INTERVAL, RememberedCall, RemoteAccess, RemoteAddress, RemoteMemory, RemotePlace,
+    Request, Selector, StartedCollective, WaitPlace, end_together, receive_in_turn,
+    receive_together,
 };
 pub use error::{Error, Result};
 pub use in_place::InPlace;
@@ -67,6 +68,6 @@ pub use shared_line::SharedLine;
 pub use time::{ClockQuality, Time, TimeSpan};
 pub use window::{
     Action, Arithmetic, DYNAMIC_BYTES, LONG_COPY_BYTES, LockAttempt, NOTICES, RankWindow, Stretch,
-    Ticket, Update, Window, WindowCall, WindowOffer, WindowPart, copy_past_caches,
+    Ticket, Update, WINDOW_ANSWERS, Window, WindowCall, WindowOffer, WindowPart, copy_past_caches,
 };
 pub use work::{Work, WorkKind};

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use contract::name_ranks;
-use fabric_shm::{Activity, RankActivity, ThreadWait};
+use fabric_shm::{Activity, RankActivity, ThreadWait, WaitLine};
 
 use crate::call_sites::CallSites;
 
@@ -25,23 +25,24 @@ pub(crate) fn lines_of_each(ranks: &[RankActivity]) -> Vec<Vec<String>> {
 
 /// Returns the state of the ranks, in indented lines.
 pub(crate) fn describe(ranks: &[RankActivity]) -> String {
-    let mut kinds: Vec<(Vec<usize>, Vec<String>)> = Vec::new();
-    for (RankActivity { rank, .. }, lines) in ranks.iter().zip(lines_of_each(ranks)) {
-        match kinds.iter_mut().find(|(_, known)| *known == lines) {
-            Some((ranks, _)) => ranks.push(*rank),
-            None => kinds.push((vec![*rank], lines)),
+    let mut kinds: Vec<(Vec<usize>, &Option<String>, Vec<String>)> = Vec::new();
+    for (RankActivity { rank, host, .. }, lines) in ranks.iter().zip(lines_of_each(ranks)) {
+        match kinds.iter_mut().find(|(_, on, known)| *on == host && *known == lines) {
+            Some((ranks, ..)) => ranks.push(*rank),
+            None => kinds.push((vec![*rank], host, lines)),
         }
     }
     let mut told = Vec::new();
     let mut left = 0;
-    for (ranks, lines) in &kinds {
+    for (ranks, host, lines) in &kinds {
         if told.len() + lines.len() > MOST_LINES {
             left += ranks.len();
             continue;
         }
         let [first, rest @ ..] = &lines[..] else { continue };
         let verb = if ranks.len() == 1 { first.clone() } else { plural(first) };
-        told.push(format!("  {} {verb}", name_ranks(ranks)));
+        let place = host.as_ref().map(|host| format!(" on {host}")).unwrap_or_default();
+        told.push(format!("  {}{place} {verb}", name_ranks(ranks)));
         told.extend(rest.iter().map(|line| format!("    {line}")));
     }
     if left > 0 {
@@ -74,7 +75,7 @@ fn lines(activity: &Activity, sites: &mut CallSites) -> Vec<String> {
                     lines.insert(0, format!("waits in {} threads", waits.len()));
                 }
             }
-            lines.extend(remarks.iter().cloned());
+            lines.extend(remarks.iter().map(|line| describe_line(line, sites)));
             lines
         }
     }
@@ -84,8 +85,14 @@ fn lines(activity: &Activity, sites: &mut CallSites) -> Vec<String> {
 fn describe_wait(wait: &ThreadWait, sites: &mut CallSites) -> String {
     let call = wait.call.as_deref().unwrap_or("a call");
     let place = sites.name(&wait.sites).map(|place| format!(" ({place})"));
-    let wait = format!("{call}{} {}", place.unwrap_or_default(), wait.lines.join("; "));
+    let lines: Vec<String> = wait.lines.iter().map(|line| describe_line(line, sites)).collect();
+    let wait = format!("{call}{} {}", place.unwrap_or_default(), lines.join("; "));
     wait.trim_end().to_string()
+}
+
+fn describe_line(line: &WaitLine, sites: &mut CallSites) -> String {
+    let place = sites.name(&line.sites).map(|place| format!(" ({place})"));
+    format!("{}{}", line.words, place.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -94,12 +101,17 @@ mod tests {
 
     fn wait(line: &str) -> ThreadWait {
         let call = Some("MPI_Recv".into());
-        ThreadWait { call, sites: Vec::new(), lines: vec![line.into()] }
+        ThreadWait { call, sites: Vec::new(), lines: vec![words(line)] }
+    }
+
+    fn words(line: &str) -> WaitLine {
+        WaitLine { words: line.into(), sites: Vec::new() }
     }
 
     fn waits(rank: usize, line: &str, remarks: &[&str]) -> RankActivity {
-        let remarks = remarks.iter().map(|line| line.to_string()).collect();
-        RankActivity { rank, activity: Activity::Waits { waits: vec![wait(line)], remarks } }
+        let remarks = remarks.iter().map(|line| words(line)).collect();
+        let activity = Activity::Waits { waits: vec![wait(line)], remarks };
+        RankActivity { rank, host: None, activity }
     }
 
     #[test]
@@ -109,8 +121,8 @@ mod tests {
             waits(0, "for tag 7 of rank 3", &["unexpected there: 1 message"]),
             waits(1, "for tag 7 of rank 3", &[]),
             waits(2, "for tag 7 of rank 3", &[]),
-            RankActivity { rank: 3, activity: runs.clone() },
-            RankActivity { rank: 4, activity: runs },
+            RankActivity { rank: 3, host: None, activity: runs.clone() },
+            RankActivity { rank: 4, host: None, activity: runs },
         ];
         assert_eq!(
             describe(&ranks),
@@ -121,11 +133,25 @@ mod tests {
     }
 
     #[test]
+    fn ranks_of_different_hosts_are_told_apart_where_hosts_are_named() {
+        let on = |rank, host: &str| RankActivity {
+            host: Some(host.into()),
+            ..waits(rank, "for tag 7 of rank 3", &[])
+        };
+        assert_eq!(
+            describe(&[on(0, "one"), on(1, "two"), on(2, "one")]),
+            "  ranks 0, 2 on one wait in MPI_Recv for tag 7 of rank 3\n  \
+             rank 1 on two waits in MPI_Recv for tag 7 of rank 3"
+        );
+    }
+
+    #[test]
     fn each_wait_of_several_threads_has_a_line() {
-        let remarks = vec!["another thread of the process may still act".into()];
+        let remarks = vec![words("another thread of the process may still act")];
         let waits = vec![wait("for tag 8 of rank 1"), wait("for tag 7 of rank 1")];
         let of = |rank| RankActivity {
             rank,
+            host: None,
             activity: Activity::Waits { waits: waits.clone(), remarks: remarks.clone() },
         };
         assert_eq!(

@@ -2,13 +2,12 @@
 #![allow(unsafe_code)]
 
 use std::ptr::NonNull;
-use std::rc::Rc;
 
 use contract::{
-    Awaited, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination,
-    Endpoint, Envelope, Error, FabricDescription, InPlace, Isolation, NewContext, OperatingSystem,
-    OtherEnds, OtherRuns, Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory,
-    Request, Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, WaitPlace, Writable,
+    Awaited, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, DescribeCall,
+    Destination, Endpoint, Envelope, Error, FabricDescription, InPlace, Isolation, NewContext,
+    OperatingSystem, OtherRuns, Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory,
+    Request, Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
 };
 
 use crate::ClusterEndpoint;
@@ -314,14 +313,21 @@ unsafe impl Endpoint for ClusterEndpoint {
         }
     }
 
-    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
+    fn find_mismatch(
+        &mut self,
+        place: ContextPlace,
+        number: u32,
+        describe: DescribeCall<'_>,
+    ) -> Option<Error> {
         let opened = self.rest().contexts.get(place)?;
         let found = match opened.inner {
             Some(place) => {
-                let found = self.inner_mut().find_mismatch(place, number)?;
+                let found = self.inner_mut().find_mismatch(place, number, describe)?;
                 Some(self.outer_error(found))
             }
-            None => self.rest_mut().outer.find_mismatch(ContextPlace(opened.number), number),
+            None => {
+                self.rest_mut().outer.find_mismatch(ContextPlace(opened.number), number, describe)
+            }
         };
         self.settle();
         found
@@ -358,30 +364,6 @@ unsafe impl Endpoint for ClusterEndpoint {
             self.inner().note_awaited_outside(Awaited::Message(selector));
         }
         self.rest().outer.none_will_send(selector)
-    }
-
-    fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
-        self.inner_mut().expect_other_ends(ends);
-    }
-
-    fn begin_wait_report(&mut self) {
-        self.inner_mut().begin_wait_report();
-    }
-
-    fn note_sole_awaited(&mut self, awaited: Awaited) {
-        if self.inner().is_noting_waits() {
-            self.inner().forget_awaited();
-            self.inner().note_awaited_outside(awaited);
-        }
-    }
-
-    fn report_wait(&mut self, place: WaitPlace) {
-        self.note_outer_state();
-        self.inner_mut().report_wait(place);
-    }
-
-    fn end_wait_reports(&mut self) {
-        self.inner_mut().end_wait_reports();
     }
 
     fn give_up_on(&mut self, request: Request) -> Error {

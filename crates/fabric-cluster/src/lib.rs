@@ -8,8 +8,9 @@
 //! calls [`join`], a library in any program [`join_from_library`].
 //!
 //! The parts, from the lowest up: `requests`, with receives from any rank, which are posted to both fabrics; `places`,
-//! the hosts of ranks; `contexts`; `outer`, the fabric between hosts; `parts`, the two fabrics as one value; `wait`, `messages`, `opening` and `ending`,
-//! its operations; `endpoint`, the implementation of the contract; `join`.
+//! the hosts of ranks; `contexts`; `parts`, the two fabrics as one value; `wait`, `messages`, `opening` and `ending`,
+//! its operations; `long_waits` and `endpoint`, the implementation of the
+//! contract; `join`.
 
 // The exceptions are `parts`, for one value that represents another, and `endpoint`, which promises how long the memory
 // of a request is used.
@@ -19,6 +20,7 @@ mod contexts;
 mod ending;
 mod endpoint;
 mod join;
+mod long_waits;
 mod messages;
 mod opening;
 mod outer;

@@ -9,12 +9,11 @@ mod wait_reports;
 
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
-use std::rc::Rc;
 
 use contract::{
-    ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
-    FabricDescription, NewContext, OtherEnds, OtherRuns, Priority, PriorityGranted, Readable,
-    Request, Result, Selector, Time, TimeSpan, WaitPlace, Writable, end_together, receive_together,
+    ClockQuality, Completion, ContextPlace, DescribeCall, Destination, Endpoint, Envelope, Error,
+    FabricDescription, NewContext, OtherRuns, Priority, PriorityGranted, Readable, Request, Result,
+    Selector, Time, TimeSpan, Writable, end_together, receive_together,
 };
 use fabric_tcp::{Reporter, TcpEndpoint};
 
@@ -299,8 +298,13 @@ unsafe impl Endpoint for OfiEndpoint {
         self.outer.announce_by_messages(place, call_id)
     }
 
-    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
-        self.outer.find_mismatch(place, number)
+    fn find_mismatch(
+        &mut self,
+        place: ContextPlace,
+        number: u32,
+        describe: DescribeCall<'_>,
+    ) -> Option<Error> {
+        self.outer.find_mismatch(place, number, describe)
     }
 
     fn is_liveness_check_due(&self, polls: u32) -> bool {
@@ -331,24 +335,6 @@ unsafe impl Endpoint for OfiEndpoint {
     fn none_will_send(&self, selector: Selector) -> bool {
         self.note_probe(selector);
         self.engine.none_will_send(&selector)
-    }
-
-    fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
-        if let Some(here) = self.reporting_mut() {
-            here.expect_other_ends(ends);
-        }
-    }
-
-    fn begin_wait_report(&mut self) {
-        self.begin_report();
-    }
-
-    fn report_wait(&mut self, place: WaitPlace) {
-        self.report(place);
-    }
-
-    fn end_wait_reports(&mut self) {
-        self.end_reports();
     }
 
     fn give_up_on(&mut self, request: Request) -> Error {

@@ -5,7 +5,7 @@ mod time;
 use std::cell::{Cell, OnceCell, Ref, RefCell, RefMut};
 use std::time::Duration;
 
-use contract::{Awaited, Endpoint, Error, Request, Result, Time};
+use contract::{Awaited, Endpoint, Error, LongWaits, Request, Result, Time};
 use fabric_shm::{PollState, ShmEndpoint};
 
 use crate::ask::Ask;

@@ -135,7 +135,7 @@ impl Host {
     /// Records a deadlock. The rank's process sees it, and reports to the launcher.
     pub(crate) fn note_stuck(&self, rank: usize, unexpected: &[Envelope]) {
         if let Ok(mut all) = self.unexpected.lock() {
-            all.insert(rank, describe_unexpected(unexpected.iter()));
+            all.insert(rank, describe_unexpected(unexpected.iter(), None));
         }
         if !self.stuck.swap(true, Ordering::AcqRel) {
             self.lines.set_state(RunState::Stuck);

@@ -45,8 +45,8 @@ pub use endpoint::{Reporter, ShmEndpoint, ShmProcess, join_if_rank};
 #[cfg(not(loom))]
 pub use launcher::{
     Activity, Amounts, Binding, CallSite, HANG, HangSearch, LaunchError, LaunchOptions, NextStep,
-    OnHang, OtherProgram, RankActivity, Streams, ThreadWait, Watch, WholeRun, Word, launch,
-    launch_and_read,
+    OnHang, OtherProgram, RankActivity, Streams, ThreadWait, WaitLine, Watch, WholeRun, Word,
+    launch, launch_and_read,
 };
 pub use segment::{MAXIMUM_RANKS, PollState};
 pub use system::{

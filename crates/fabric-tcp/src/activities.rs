@@ -23,7 +23,10 @@ pub(crate) fn from_text(text: &str) -> Vec<RankActivity> {
             _ => ranks.extend(line.parse().ok().map(|rank| (rank, Vec::new()))),
         }
     }
-    let activity = |(rank, lines)| RankActivity { rank, activity: Activity::Described(lines) };
+    let activity = |(rank, lines)| {
+        let activity = Activity::Described(lines);
+        RankActivity { rank, host: None, activity }
+    };
     ranks.into_iter().map(activity).collect()
 }
 
@@ -33,13 +36,14 @@ mod tests {
 
     #[test]
     fn the_lines_about_each_rank_arrive_as_they_were() {
-        let ranks = [3, 1].map(|rank| RankActivity { rank, activity: Activity::Finished });
+        let finished = |rank| RankActivity { rank, host: None, activity: Activity::Finished };
+        let ranks = [3, 1].map(finished);
         let lines = [&["waits in MPI_Recv", "unexpected there: 1 message"][..], &["12"]];
         let owned = lines.map(|lines| lines.iter().map(|line| line.to_string()).collect());
         let read = from_text(&to_text(&ranks, &owned));
         let of = |rank: usize, lines: &[&str]| {
             let lines = lines.iter().map(|line| line.to_string()).collect();
-            RankActivity { rank, activity: Activity::Described(lines) }
+            RankActivity { rank, host: None, activity: Activity::Described(lines) }
         };
         assert_eq!(read, [of(3, lines[0]), of(1, lines[1])]);
         assert!(from_text("\n\tnothing before it\n").is_empty());

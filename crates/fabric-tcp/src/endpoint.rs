@@ -1,16 +1,16 @@
 //! A rank over TCP: the [`Endpoint`](contract::Endpoint) over the engine.
 
 mod composed;
+mod long_waits;
 
 use std::ptr::NonNull;
-use std::rc::Rc;
 use std::time::Duration;
 
 use contract::{
-    ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
-    FabricDescription, NewContext, OperatingSystem, OtherEnds, OtherRuns, Priority,
-    PriorityGranted, Process, Readable, RemoteMemory, Request, Result, Selector, Time, TimeSpan,
-    WaitPlace, Writable, end_together, receive_together,
+    ClockQuality, Completion, ContextPlace, DescribeCall, Destination, Endpoint, Envelope, Error,
+    FabricDescription, NewContext, OperatingSystem, OtherRuns, Priority, PriorityGranted, Process,
+    Readable, RemoteMemory, Request, Result, Selector, Time, TimeSpan, WaitPlace, Writable,
+    end_together, receive_together,
 };
 use hosts::{Clock, LocalClock, Placement};
 
@@ -293,8 +293,13 @@ unsafe impl Endpoint for TcpEndpoint {
         self.engine.announce_by_messages(place.0, call_id)
     }
 
-    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
-        self.engine.find_mismatch(place.0, number)
+    fn find_mismatch(
+        &mut self,
+        place: ContextPlace,
+        number: u32,
+        describe: DescribeCall<'_>,
+    ) -> Option<Error> {
+        self.engine.find_mismatch(place.0, number, describe)
     }
 
     fn is_liveness_check_due(&self, polls: u32) -> bool {
@@ -325,22 +330,6 @@ unsafe impl Endpoint for TcpEndpoint {
     fn none_will_send(&self, selector: Selector) -> bool {
         self.engine.note_probe(selector);
         self.engine.none_will_send(&selector)
-    }
-
-    fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
-        self.engine.expect_other_ends(ends);
-    }
-
-    fn begin_wait_report(&mut self) {
-        self.engine.begin_report();
-    }
-
-    fn report_wait(&mut self, place: WaitPlace) {
-        self.engine.report_wait(place);
-    }
-
-    fn end_wait_reports(&mut self) {
-        self.engine.end_long_wait();
     }
 
     fn give_up_on(&mut self, request: Request) -> Error {

@@ -4,17 +4,17 @@
 //! hot one. Contexts between runs are recognised by their number, and their requests by a bit.
 
 mod beside;
+mod long_waits;
 mod others;
 mod pointer;
 
 use std::ptr::NonNull;
-use std::rc::Rc;
 
 use contract::{
-    Awaited, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination,
-    Endpoint, Envelope, Error, FabricDescription, NewContext, OneSided, OtherEnds, Readable,
+    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, DescribeCall,
+    Destination, Endpoint, Envelope, Error, FabricDescription, NewContext, OneSided, Readable,
     RemoteAddress, RemoteMemory, Request, Result, Selector, StartedCollective, Time, TimeSpan,
-    WaitPlace, Writable,
+    Writable,
 };
 
 use others::{is_between_runs, is_of_others, of_others, within};
@@ -312,11 +312,16 @@ unsafe impl Endpoint for Chosen {
         with!(self, mut endpoint => endpoint.announce_by_messages(place, call_id))
     }
 
-    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
+    fn find_mismatch(
+        &mut self,
+        place: ContextPlace,
+        number: u32,
+        describe: DescribeCall<'_>,
+    ) -> Option<Error> {
         if is_between_runs(place.0 << 1) {
             return None;
         }
-        with!(self, mut endpoint => endpoint.find_mismatch(place, number))
+        with!(self, mut endpoint => endpoint.find_mismatch(place, number, describe))
     }
 
     fn is_liveness_check_due(&self, polls: u32) -> bool {
@@ -358,26 +363,6 @@ unsafe impl Endpoint for Chosen {
             return self.others().has(|known| known.none_will_send(selector));
         }
         with!(self, endpoint => endpoint.none_will_send(selector))
-    }
-
-    fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
-        with!(self, mut endpoint => endpoint.expect_other_ends(ends));
-    }
-
-    fn begin_wait_report(&mut self) {
-        with!(self, mut endpoint => endpoint.begin_wait_report());
-    }
-
-    fn note_sole_awaited(&mut self, awaited: Awaited) {
-        with!(self, mut endpoint => endpoint.note_sole_awaited(awaited));
-    }
-
-    fn report_wait(&mut self, place: WaitPlace) {
-        with!(self, mut endpoint => endpoint.report_wait(place));
-    }
-
-    fn end_wait_reports(&mut self) {
-        with!(self, mut endpoint => endpoint.end_wait_reports());
     }
 
     fn give_up_on(&mut self, request: Request) -> Error {

@@ -80,7 +80,9 @@ impl<E: Endpoint> RemoteMemory for Dutiful<E> {}
 
 impl<E> contract::OtherRuns for Dutiful<E> {}
 
-// SAFETY: it passes all memory to the endpoint inside, which keeps the contract's promises.
+impl<E> contract::LongWaits for Dutiful<E> {}
+
+// SAFETY: it does with all memory what the endpoint inside does, which keeps the contract's promises.
 unsafe impl<E: Endpoint> Endpoint for Dutiful<E> {
     fn rank(&self) -> usize {
         self.endpoint.rank()

@@ -5,6 +5,10 @@ use collectives::plan::{CallShape, Collective};
 use super::ContextPlace;
 use crate::{Readable, Reduction, Writable};
 
+/// Returns words for the call that a call id of a face names
+/// ([`announce_by_messages`](crate::Endpoint::announce_by_messages)).
+pub type DescribeCall<'a> = &'a dyn Fn(u32) -> String;
+
 /// One call of a collective. Roots are ranks of the context. All lengths are in bytes and the same at all members. If a
 /// block is missing (`None`), this rank's own block is in its place in the other memory.
 #[derive(Debug)]

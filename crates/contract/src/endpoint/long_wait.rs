@@ -1,6 +1,11 @@
-//! Reports of long waits to the launcher of a rank: the waits that they are about, and the events that may end these.
+//! Reports of long waits to whoever has launched a rank: which waits they are about, what may end these, and how people
+//! recognise what is waited for.
 
+use std::fmt::Display;
+use std::rc::Rc;
 use std::time::Duration;
+
+use crate::{Awaited, WaitTerms};
 
 /// Time after which a wait counts as long, and interval of its reports.
 pub const REPORT_INTERVAL: Duration = Duration::from_millis(100);
@@ -16,6 +21,10 @@ pub trait OtherEnds {
     fn describe(&self) -> Option<String>;
 }
 
+/// The call of the program that was in progress at some moment, to be described later: its name, and a mark at the end
+/// that only the launcher reads. So these words must be the last of their line.
+pub type RememberedCall = Box<dyn Display>;
+
 /// The place of a wait among the waits of a rank, of which each thread of the program may have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitPlace {
@@ -30,4 +39,32 @@ pub struct WaitPlace {
 impl WaitPlace {
     /// The place of the only wait of a rank.
     pub const ALONE: WaitPlace = WaitPlace { wait: 0, waits: 1, have_all_polled: true };
+}
+
+/// The part of an endpoint that reports long waits to the launcher. Without a launcher it has nothing to do.
+pub trait LongWaits {
+    /// Declares that something else than messages and collectives may end a wait of this rank. From then on its waits
+    /// count as waits that cannot end only while `ends` rules that out.
+    fn expect_other_ends(&mut self, _ends: Rc<dyn OtherEnds>) {}
+
+    /// Sets the terms in which reports describe waits.
+    fn describe_waits_in(&mut self, _terms: Rc<dyn WaitTerms>) {}
+
+    /// Returns the call of the program that is in progress, if reports can describe it.
+    fn remember_call(&self) -> Option<RememberedCall> {
+        None
+    }
+
+    /// Prepares for the poll whose result [`report_wait`](LongWaits::report_wait) reports, outside of the waits of this
+    /// endpoint, which report themselves.
+    fn begin_wait_report(&mut self) {}
+
+    /// Declares what alone can end the wait of the report in progress, if the launcher asks.
+    fn note_sole_awaited(&self, _awaited: Awaited) {}
+
+    /// Reports to the launcher that a poll in a long wait was idle.
+    fn report_wait(&mut self, _place: WaitPlace) {}
+
+    /// Declares that the waits of this rank are no longer those that were reported.
+    fn end_wait_reports(&mut self) {}
 }

@@ -14,9 +14,9 @@ mod one_sided;
 pub(crate) mod other_runs;
 mod remote;
 
-pub use collective::{Apply, CollectiveCall, Combine, StartedCollective};
+pub use collective::{Apply, CollectiveCall, Combine, DescribeCall, StartedCollective};
 pub use context::{ContextOffer, ContextPlace, NewContext};
-pub use long_wait::{OtherEnds, REPORT_INTERVAL, WaitPlace};
+pub use long_wait::{LongWaits, OtherEnds, REPORT_INTERVAL, RememberedCall, WaitPlace};
 use message::finish;
 pub use message::{
     Completion, Destination, Envelope, Request, Selector, end_together, receive_in_turn,
@@ -28,12 +28,11 @@ pub use one_sided::{
 pub use remote::{AccessKind, Agent, AgentAnswer, RemoteAccess, RemoteAddress, RemoteMemory};
 
 use std::ptr::NonNull;
-use std::rc::Rc;
 
 use crate::FabricDescription;
 use crate::{
-    Awaited, ClockQuality, Error, InPlace, Isolation, OperatingSystem, Priority, PriorityGranted,
-    Readable, Result, SharedLine, Time, TimeSpan, Work, Writable,
+    ClockQuality, Error, InPlace, Isolation, OperatingSystem, Priority, PriorityGranted, Readable,
+    Result, SharedLine, Time, TimeSpan, Work, Writable,
 };
 
 /// One rank's endpoint of a fabric.
@@ -54,7 +53,7 @@ use crate::{
 /// An implementation uses the memory of a request ([`Readable`], [`Writable`]) only from its post until it is done or
 /// cancelled, and never after a call has failed permanently. Faces lend the memory of blocking calls on that promise.
 #[allow(unsafe_code)]
-pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
+pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + LongWaits + Sized {
     // Identity and placement.
     /// Returns this rank's number.
     fn rank(&self) -> usize;
@@ -332,8 +331,14 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
 
     /// Returns why the collective that was announced with `number` can never complete, or `None` if it still can. A
     /// rank that waits for its messages calls this whenever [`is_liveness_check_due`](Endpoint::is_liveness_check_due).
-    /// The fabric decides whether the members' next calls may succeed again.
-    fn find_mismatch(&mut self, _place: ContextPlace, _number: u32) -> Option<Error> {
+    /// `describe` returns words for the calls that call ids name. Whether the members' next calls succeed again is up
+    /// to the fabric.
+    fn find_mismatch(
+        &mut self,
+        _place: ContextPlace,
+        _number: u32,
+        _describe: DescribeCall<'_>,
+    ) -> Option<Error> {
         None
     }
 
@@ -372,23 +377,6 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + Sized {
 
     /// Returns whether all ranks have left that could send a message which `selector` accepts.
     fn none_will_send(&self, selector: Selector) -> bool;
-
-    /// Declares that something other than messages and collectives may end a wait of this rank. From then on its waits
-    /// count as waits that cannot end only while `ends` rules that out.
-    fn expect_other_ends(&mut self, _ends: Rc<dyn OtherEnds>) {}
-
-    /// Prepares for the poll whose result [`report_wait`](Endpoint::report_wait) reports, outside of the waits of this
-    /// endpoint, which report themselves.
-    fn begin_wait_report(&mut self) {}
-
-    /// Declares the only event that can end the wait of the report in progress, outside of the waits of this endpoint.
-    fn note_sole_awaited(&mut self, _awaited: Awaited) {}
-
-    /// Reports to the launcher that a poll in a long wait was idle.
-    fn report_wait(&mut self, _place: WaitPlace) {}
-
-    /// Declares that the waits of this rank are no longer those that were reported.
-    fn end_wait_reports(&mut self) {}
 
     /// Returns the error of a hopeless request. Every later call returns this error too.
     fn give_up_on(&mut self, request: Request) -> Error;

@@ -8,9 +8,9 @@ use std::sync::atomic::AtomicU64;
 use super::machine::Machine;
 use crate::FabricDescription;
 use crate::{
-    ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error, NewContext,
-    OtherRuns, Readable, RemoteMemory, Request, Result, Selector, SharedLine, Time, TimeSpan,
-    Writable, check_rank,
+    ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error, LongWaits,
+    NewContext, OtherRuns, Readable, RemoteMemory, Request, Result, Selector, SharedLine, Time,
+    TimeSpan, Writable, check_rank,
 };
 
 /// One rank's endpoint of the reference fabric.
@@ -29,6 +29,8 @@ impl ReferenceEndpoint {
 
 /// The ranks are threads, so an address is a place.
 impl OtherRuns for ReferenceEndpoint {}
+
+impl LongWaits for ReferenceEndpoint {}
 
 impl RemoteMemory for ReferenceEndpoint {
     fn place_of(&self, memory: *const u8, _bytes: usize) -> Option<u64> {

@@ -9,7 +9,8 @@ use crate::{
 /// Tags of a window's messages: requests to serving members, then answers by ticket. Those in between belong to the
 /// face.
 pub(super) const REQUESTS: u32 = 0;
-const ANSWERS: u32 = 16;
+/// The lowest tag of a window's answers to requests.
+pub const WINDOW_ANSWERS: u32 = 16;
 
 /// Status words at the beginning of an answer.
 pub(super) const SUCCESS: u64 = 0;
@@ -18,7 +19,7 @@ pub(super) const WORD: usize = 8;
 
 /// Returns the tag of the answer to a ticket.
 pub(super) fn answer_tag(ticket: u32) -> u32 {
-    ANSWERS + ticket
+    WINDOW_ANSWERS + ticket
 }
 
 /// A request to another member whose answer can be taken.

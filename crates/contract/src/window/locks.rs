@@ -7,7 +7,7 @@ use super::ask::Ticket;
 use super::control::Control;
 use super::wire::Kind;
 use super::{Route, Window};
-use crate::{Awaited, Endpoint, Error, Result, Selector};
+use crate::{Awaited, Endpoint, Error, LockHolder, Result, Selector};
 
 /// Number of times that a request for shared access yields to waiters for exclusive access.
 const TURNS_LEFT: u32 = 64;
@@ -113,8 +113,22 @@ impl Window {
             return None;
         }
         let rank_of = |member: usize| self.targets[member].rank;
-        let holder = self.control_of(attempt.target).and_then(Control::holder);
-        Some(Awaited::Lock { of: rank_of(attempt.target), holder: holder.map(rank_of) })
+        let holder = match self.control_of(attempt.target).map(Control::holder) {
+            Some(Some(holder)) => LockHolder::Rank(rank_of(holder)),
+            Some(None) => LockHolder::Several,
+            None => LockHolder::Unknown,
+        };
+        Some(Awaited::Lock { context: self.context, of: rank_of(attempt.target), holder })
+    }
+
+    /// Returns who has access to this member's memory, and the ranks that have asked this member for access and wait,
+    /// if there are any.
+    pub fn waiting_for_own_lock(&self) -> Option<(LockHolder, Vec<usize>)> {
+        let rank_of = |member: usize| self.targets[member].rank;
+        let waiting: Vec<usize> = self.server.try_borrow().ok()?.waiting().map(rank_of).collect();
+        let holder = self.control_of(self.me)?.holder();
+        let holder = holder.map_or(LockHolder::Several, |holder| LockHolder::Rank(rank_of(holder)));
+        (!waiting.is_empty()).then_some((holder, waiting))
     }
 
     /// As [`try_lock`](Window::try_lock), for this member's own memory, which it serves to the others.

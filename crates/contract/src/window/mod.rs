@@ -28,7 +28,7 @@ mod waiting;
 mod wire;
 mod words;
 
-pub use ask::Ticket;
+pub use ask::{Ticket, WINDOW_ANSWERS};
 pub use control::NOTICES;
 pub use copy::{LONG_COPY_BYTES, copy_past_caches};
 pub use locks::LockAttempt;

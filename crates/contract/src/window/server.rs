@@ -174,7 +174,12 @@ impl Server {
         self.waiting.push_back(Waiting { source, by: Requested::Own, exclusive });
     }
 
-    /// Returns whether that request has been granted, and resets the flag.
+    /// Returns the members that wait for access, in the order of their requests.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = usize> {
+        self.waiting.iter().map(|one| one.source)
+    }
+
+    /// Returns whether that request has been granted. It is then forgotten.
     pub(super) fn take_own(&mut self) -> bool {
         std::mem::take(&mut self.has_granted_own)
     }

@@ -13,6 +13,7 @@ mod explaining_neighbours;
 mod failover;
 mod forecasts;
 mod guides;
+mod hang_terms;
 mod hangs;
 mod history;
 mod hpec;

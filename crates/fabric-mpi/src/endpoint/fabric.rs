@@ -4,8 +4,8 @@ use std::io::Write;
 
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
-    FabricDescription, NewContext, OperatingSystem, OtherRuns, Readable, RemoteMemory, Request,
-    Result, Selector, Time, Writable,
+    FabricDescription, LongWaits, NewContext, OperatingSystem, OtherRuns, Readable, RemoteMemory,
+    Request, Result, Selector, Time, Writable,
 };
 
 use super::requests::Kind;
@@ -18,6 +18,8 @@ const POLLS_BEFORE_YIELDING: u32 = 100;
 impl RemoteMemory for MpiEndpoint {}
 
 impl OtherRuns for MpiEndpoint {}
+
+impl LongWaits for MpiEndpoint {}
 
 // SAFETY: MPI uses the memory of a request from its post until its completion, which is recorded when MPI reports it. A
 // call that fails has waited for the memory that it had lent itself. After a failure the owner of the endpoint makes no

@@ -5,7 +5,7 @@
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use contract::{REPORT_INTERVAL, Request, Result, TimeSpan, WaitPlace};
+use contract::{LongWaits, REPORT_INTERVAL, Request, Result, TimeSpan, WaitPlace};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::OfiEndpoint;
@@ -121,7 +121,7 @@ impl OfiEndpoint {
         let mut is_reported = false;
         let outcome = self.wait_and_report(sleep, requests, done, &mut is_reported);
         if is_reported {
-            self.end_reports();
+            self.end_wait_reports();
         }
         outcome
     }
@@ -143,7 +143,7 @@ impl OfiEndpoint {
             }
             if std::mem::take(&mut reports) {
                 requests.iter().for_each(|&request| self.note_request(request));
-                self.report(WaitPlace::ALONE);
+                self.report_wait(WaitPlace::ALONE);
             }
             let polled = self.engine.poll();
             self.known(polled)?;
@@ -169,7 +169,7 @@ impl OfiEndpoint {
                     self.known(drained)?;
                 }
                 if sleep == Sleep::Long && pace.is_report_due() {
-                    self.begin_report();
+                    self.begin_wait_report();
                     (reports, *is_reported) = (true, true);
                 }
             }

@@ -1,7 +1,11 @@
 //! Reports of long waits to the launcher of this host.
 
-use contract::{Awaited, Endpoint, Request, Selector, WaitPlace};
-use fabric_shm::ShmEndpoint;
+use std::rc::Rc;
+
+use contract::{
+    Awaited, LongWaits, OtherEnds, RememberedCall, Request, Selector, WaitPlace, WaitTerms,
+};
+use fabric_shm::{PollState, ShmEndpoint};
 
 use super::OfiEndpoint;
 
@@ -44,13 +48,45 @@ impl OfiEndpoint {
             here.note_awaited_outside(awaited);
         }
     }
+}
 
-    pub(super) fn begin_report(&mut self) {
-        self.reporting_mut().into_iter().for_each(Endpoint::begin_wait_report);
+impl LongWaits for OfiEndpoint {
+    fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
+        if let Some(here) = self.reporting_mut() {
+            here.expect_other_ends(ends);
+        }
     }
 
-    pub(super) fn report(&mut self, place: WaitPlace) {
-        let found = self.poll_state();
+    fn describe_waits_in(&mut self, terms: Rc<dyn WaitTerms>) {
+        if let Some(here) = self.reporting_mut() {
+            here.describe_waits_in(terms);
+        }
+    }
+
+    fn remember_call(&self) -> Option<RememberedCall> {
+        self.reporting()?.remember_call()
+    }
+
+    fn begin_wait_report(&mut self) {
+        self.reporting_mut().into_iter().for_each(LongWaits::begin_wait_report);
+    }
+
+    fn note_sole_awaited(&self, awaited: Awaited) {
+        if let Some(here) = self.reporting() {
+            here.note_sole_awaited_outside(awaited);
+        }
+    }
+
+    fn report_wait(&mut self, place: WaitPlace) {
+        let own = self.engine.poll_state();
+        // Another rank may still be about to join over these connections.
+        let outer = self.outer.poll_state();
+        let found = PollState {
+            state: own.state ^ outer.state.rotate_left(32),
+            sent: own.sent + outer.sent,
+            received: own.received + outer.received,
+            ..own
+        };
         let unexpected = match self.is_noting_waits() {
             true => self.engine.unexpected(),
             false => Vec::new(),
@@ -60,7 +96,7 @@ impl OfiEndpoint {
         }
     }
 
-    pub(super) fn end_reports(&mut self) {
-        self.reporting_mut().into_iter().for_each(Endpoint::end_wait_reports);
+    fn end_wait_reports(&mut self) {
+        self.reporting_mut().into_iter().for_each(LongWaits::end_wait_reports);
     }
 }

@@ -41,8 +41,11 @@ impl ProxyEndpoint {
                 caller.ask(Ask::Combined, |writer| writer.bytes(&result)).map(|()| false)
             },
             &mut |own| {
-                let (collective, members) = (shape.kind.name().into(), own.size);
-                own.note_awaited(Awaited::Members { collective, members, missing: Vec::new() });
+                let collective = shape.kind.name().into();
+                let (number, members) =
+                    own.contexts.get(&place.0).copied().unwrap_or((0, own.size));
+                let (context, missing) = (2 * number, Vec::new());
+                own.note_awaited(Awaited::Members { context, collective, members, missing });
             },
             &mut |_, reader| output = Some(reader.bytes().to_vec()),
         );

@@ -66,10 +66,12 @@ unsafe impl Endpoint for ProxyEndpoint {
             writer.number(members.len() as u64);
             members.iter().for_each(|&member| writer.number(member as u64));
         })?;
+        self.contexts.insert(place as u32, (number, members.len()));
         Ok(ContextPlace(place as u32))
     }
 
     fn close_context(&mut self, place: ContextPlace) -> Result<()> {
+        self.contexts.remove(&place.0);
         self.call(Ask::CloseContext(place), |_| {}).map(drop)
     }
 

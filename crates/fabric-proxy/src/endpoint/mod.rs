@@ -2,9 +2,11 @@
 
 mod collective;
 mod implementation;
+mod long_waits;
 mod operations;
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
@@ -43,6 +45,8 @@ pub struct ProxyEndpoint {
     /// True while the process reports to the launcher what it waits for. No request is made then.
     telling: Cell<bool>,
     awaited: RefCell<Vec<Awaited>>,
+    /// The numbers of open contexts and of their members, by place, without that of all ranks.
+    contexts: HashMap<u32, (u32, usize)>,
 }
 
 impl ProxyEndpoint {
@@ -61,6 +65,7 @@ impl ProxyEndpoint {
             sees_collectives,
             telling: Cell::new(false),
             awaited: RefCell::default(),
+            contexts: HashMap::new(),
         })
     }
 

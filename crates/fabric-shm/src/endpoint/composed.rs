@@ -56,9 +56,12 @@ impl ShmEndpoint {
         self.engine.note_named(awaited);
     }
 
-    /// Forgets what was noted in such a poll.
-    pub fn forget_awaited(&self) {
-        self.engine.forget_awaited();
+    /// Notes in such a poll the only thing that this rank waits for, outside this fabric.
+    pub fn note_sole_awaited_outside(&self, awaited: Awaited) {
+        if self.engine.is_asked() {
+            self.engine.forget_awaited();
+            self.engine.note_named(awaited);
+        }
     }
 
     /// Reports an idle poll of a wait outside this fabric, with what was noted in it. `unexpected` are the messages

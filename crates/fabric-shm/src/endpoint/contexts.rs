@@ -3,7 +3,7 @@
 
 use std::ptr::NonNull;
 
-use contract::{ContextOffer, ContextPlace};
+use contract::{ContextOffer, ContextPlace, NewContext};
 
 use super::ShmEndpoint;
 use crate::arena;
@@ -61,7 +61,8 @@ impl ShmEndpoint {
     }
 
     /// Creates the team of these boards. Returns `None` if this rank cannot access one of them.
-    fn make_team(&self, members: &[usize], me: usize, offers: &[ContextOffer]) -> Option<Team> {
+    fn make_team(&self, context: &NewContext<'_>) -> Option<Team> {
+        let NewContext { number, members, me, offers } = *context;
         let segment = self.engine.segment();
         let place = |offer: &ContextOffer| match *offer {
             ContextOffer::NOTHING => None,
@@ -72,21 +73,17 @@ impl ShmEndpoint {
         let oversubscription = Oversubscription::of(&self.engine, members);
         // SAFETY: the places were just checked, and hold zeros: `offer_board` wrote them. They are used for another
         // team only after all members have left this one.
-        Some(unsafe { Team::new(members.to_vec(), me, boards?, oversubscription) })
+        let team = unsafe { Team::new(members.to_vec(), me, boards?, oversubscription) };
+        Some(team.in_context(number))
     }
 
-    pub(super) fn open_team(
-        &mut self,
-        members: &[usize],
-        me: usize,
-        offers: &[ContextOffer],
-    ) -> ContextPlace {
-        let team = match members.len() {
+    pub(super) fn open_team(&mut self, context: &NewContext<'_>) -> ContextPlace {
+        let team = match context.members.len() {
             1 => None,
-            _ => self.make_team(members, me, offers),
+            _ => self.make_team(context),
         };
         if team.is_none() {
-            self.retire_board(offers[me], 0);
+            self.retire_board(context.offers[context.me], 0);
         }
         let place = self.free_places.pop().unwrap_or_else(|| {
             self.teams.push(None);

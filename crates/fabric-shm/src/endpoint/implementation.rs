@@ -1,14 +1,13 @@
 //! The implementation of the contract's [`Endpoint`] by the engine and the teams.
 
 use std::ptr::NonNull;
-use std::rc::Rc;
 use std::time::Duration;
 
 use contract::{
-    Awaited, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination,
-    Endpoint, Envelope, Error, FabricDescription, InPlace, Isolation, NewContext, OperatingSystem,
-    OtherEnds, OtherRuns, Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory,
-    Request, Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, WaitPlace, Writable,
+    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, DescribeCall,
+    Destination, Endpoint, Envelope, Error, FabricDescription, InPlace, Isolation, NewContext,
+    OperatingSystem, OtherRuns, Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory,
+    Request, Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
 };
 
 use super::{ShmEndpoint, real_time};
@@ -116,7 +115,7 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
-        Ok(self.open_team(context.members, context.me, context.offers))
+        Ok(self.open_team(&context))
     }
 
     fn close_context(&mut self, place: ContextPlace) -> Result<()> {
@@ -284,10 +283,15 @@ unsafe impl Endpoint for ShmEndpoint {
         self.team_at(place).map_or(0, |team| team.count_call_by_messages(call_id))
     }
 
-    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
+    fn find_mismatch(
+        &mut self,
+        place: ContextPlace,
+        number: u32,
+        describe: DescribeCall<'_>,
+    ) -> Option<Error> {
         // While a call over boards is in progress the team is out of its place; that call makes the checks.
         let team = self.teams.get(place.0 as usize)?.as_ref()?;
-        team.find_mismatch(&mut self.engine, number)
+        team.find_mismatch(&mut self.engine, number, describe)
     }
 
     fn is_liveness_check_due(&self, polls: u32) -> bool {
@@ -321,27 +325,6 @@ unsafe impl Endpoint for ShmEndpoint {
     fn none_will_send(&self, selector: Selector) -> bool {
         self.engine.note_probe(selector);
         self.engine.none_will_send(selector)
-    }
-
-    fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
-        self.engine.expect_other_ends(ends);
-    }
-
-    fn begin_wait_report(&mut self) {
-        self.engine.begin_report();
-    }
-
-    fn note_sole_awaited(&mut self, awaited: Awaited) {
-        self.engine.forget_awaited();
-        self.engine.note_awaited(|| awaited);
-    }
-
-    fn report_wait(&mut self, place: WaitPlace) {
-        self.engine.report_wait(place);
-    }
-
-    fn end_wait_reports(&mut self) {
-        self.engine.end_long_wait();
     }
 
     fn give_up_on(&mut self, request: Request) -> Error {

@@ -9,6 +9,7 @@ mod delay;
 mod implementation;
 mod join;
 mod library;
+mod long_waits;
 mod process;
 mod real_time;
 mod reporter;

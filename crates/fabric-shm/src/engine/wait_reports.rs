@@ -8,7 +8,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 use contract::{
-    AWAITED_MAX, Awaited, Envelope, OtherEnds, Request, Selector, WaitPlace, describe_unexpected,
+    AWAITED_MAX, Awaited, Envelope, LockHolder, OtherEnds, Request, Selector, WaitPlace, WaitTerms,
+    describe_unexpected,
 };
 
 use super::Engine;
@@ -33,6 +34,8 @@ pub(super) struct WaitReports {
     outside: Option<Outside>,
     /// What else than messages and collectives may end a wait.
     other_ends: Vec<Rc<dyn OtherEnds>>,
+    /// The terms in which the face describes waits.
+    terms: Option<Rc<dyn WaitTerms>>,
     /// The launcher's question that `answers` answer, and the answers about the waits of the threads, by their numbers.
     question: u32,
     answers: Vec<(u64, AnsweredWait)>,
@@ -58,6 +61,11 @@ impl Engine {
     /// Excludes the waits of this rank from those that can be proved endless, unless `ends` rules itself out.
     pub(crate) fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
         self.wait_reports.other_ends.push(ends);
+    }
+
+    /// Sets the terms in which reports describe waits.
+    pub(crate) fn describe_waits_in(&mut self, terms: Rc<dyn WaitTerms>) {
+        self.wait_reports.terms = Some(terms);
     }
 
     /// Declares that this fabric is a part of another one, which [adds](Engine::note_outside) to each report.
@@ -115,14 +123,17 @@ impl Engine {
             Awaited::Receive { to, envelope } => {
                 Awaited::Receive { to: self.name_of(to), envelope }
             }
-            Awaited::Members { collective, members, missing } => {
+            Awaited::Members { context, collective, members, missing } => {
                 let missing = missing.into_iter().map(|rank| self.name_of(rank)).collect();
-                Awaited::Members { collective, members, missing }
+                Awaited::Members { context, collective, members, missing }
             }
-            Awaited::Lock { of, holder } => Awaited::Lock {
-                of: self.name_of(of),
-                holder: holder.map(|rank| self.name_of(rank)),
-            },
+            Awaited::Lock { context, of, holder } => {
+                let holder = match holder {
+                    LockHolder::Rank(rank) => LockHolder::Rank(self.name_of(rank)),
+                    other => other,
+                };
+                Awaited::Lock { context, of: self.name_of(of), holder }
+            }
         }
     }
 
@@ -205,7 +216,9 @@ impl Engine {
         if awaited.is_empty() {
             awaited = self.wait_reports.started.take();
         }
-        let remarks = describe_unexpected(unexpected.iter());
+        let terms = self.wait_reports.terms.as_deref();
+        let mut remarks = describe_unexpected(unexpected.iter(), terms);
+        remarks.extend(terms.filter(|_| is_asked).into_iter().flat_map(WaitTerms::remarks));
         self.publish_wait(place, found, is_asked.then_some(&awaited), remarks);
     }
 
@@ -221,12 +234,13 @@ impl Engine {
         let note = self.segment.block(self.me).wait_note();
         let question = note.question();
         let reports = &mut self.wait_reports;
+        let terms = reports.terms.as_deref();
         if let (Some(question), Some(awaited)) = (question, asked) {
             if std::mem::replace(&mut reports.question, question) != question {
                 reports.answers.clear();
             }
             reports.answers.retain(|(wait, _)| *wait != place.wait);
-            reports.answers.push((place.wait, answer(awaited)));
+            reports.answers.push((place.wait, answer(awaited, terms)));
         }
         if !place.have_all_polled {
             return;
@@ -254,7 +268,9 @@ impl Engine {
     pub(crate) fn answer(&self, awaited: &[Awaited]) {
         let note = self.segment.block(self.me).wait_note();
         let Some(question) = note.question() else { return };
-        note.answer(question, &Answer { waits: vec![answer(awaited)], remarks: Vec::new() });
+        let terms = self.wait_reports.terms.as_deref();
+        let remarks = terms.map(WaitTerms::remarks).unwrap_or_default();
+        note.answer(question, &Answer { waits: vec![answer(awaited, terms)], remarks });
     }
 
     /// Declares that a long wait is over.
@@ -297,11 +313,15 @@ fn with_outside(own: PollState, outside: Option<PollState>) -> PollState {
 }
 
 /// Returns what the active call of this thread waits for.
-fn answer(awaited: &[Awaited]) -> AnsweredWait {
+fn answer(awaited: &[Awaited], terms: Option<&dyn WaitTerms>) -> AnsweredWait {
     let callers = callers::find();
-    let mut lines: Vec<String> = awaited.iter().take(NAMED).map(Awaited::to_string).collect();
-    if awaited.len() > NAMED {
-        lines.push(format!("and for {} more", awaited.len() - NAMED));
+    let mut lines: Vec<String> = awaited.iter().map(|one| one.describe(terms)).collect();
+    // Several messages may be one thing in these terms.
+    lines.dedup();
+    let more = lines.len().saturating_sub(NAMED);
+    lines.truncate(NAMED);
+    if more > 0 {
+        lines.push(format!("and for {more} more"));
     }
     AnsweredWait { call: callers.call, callers: callers.addresses, lines }
 }

@@ -4,13 +4,15 @@ use std::fmt;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::segment::{Answer, AnsweredWait};
+use crate::segment::{Answer, AnsweredWait, split_place};
 
 /// The activity of one rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankActivity {
     /// The rank.
     pub rank: usize,
+    /// Name of the host that it runs on, if the ranks of several hosts are reported together.
+    pub host: Option<String>,
     /// Activity of the rank.
     pub activity: Activity,
 }
@@ -29,8 +31,8 @@ pub enum Activity {
     Waits {
         /// The waits of its threads.
         waits: Vec<ThreadWait>,
-        /// Remarks about the rank, one line each.
-        remarks: Vec<String>,
+        /// Remarks about the rank.
+        remarks: Vec<WaitLine>,
     },
     /// What another host has found out about it: a line without its subject, and remarks.
     Described(Vec<String>),
@@ -43,8 +45,17 @@ pub struct ThreadWait {
     pub call: Option<String>,
     /// Call sites, the innermost first.
     pub sites: Vec<CallSite>,
-    /// Operations for which it waits, one line each.
-    pub lines: Vec<String>,
+    /// Operations for which it waits.
+    pub lines: Vec<WaitLine>,
+}
+
+/// A line about a wait.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WaitLine {
+    /// The line.
+    pub words: String,
+    /// Call sites of the call that the line ends with, the innermost first; empty if it ends with none.
+    pub sites: Vec<CallSite>,
 }
 
 /// A place in the code of a program: the call before a return address.
@@ -71,9 +82,9 @@ impl fmt::Display for RankActivity {
                 for (index, wait) in waits.iter().enumerate() {
                     let call = wait.call.as_deref().unwrap_or("a call");
                     write!(f, "{}waits in {call}", if index == 0 { "" } else { "; " })?;
-                    wait.lines.iter().try_for_each(|line| write!(f, "; {line}"))?;
+                    wait.lines.iter().try_for_each(|line| write!(f, "; {}", line.words))?;
                 }
-                remarks.iter().try_for_each(|line| write!(f, "; {line}"))
+                remarks.iter().try_for_each(|line| write!(f, "; {}", line.words))
             }
         }
     }
@@ -83,14 +94,19 @@ impl Activity {
     /// Returns the activity that a rank has answered.
     pub(super) fn of_answer(answer: &Answer, process: u32) -> Self {
         let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
+        let sites = |callers: &[u64]| callers.iter().filter_map(|&one| site(&maps, one)).collect();
+        let line = |line: &String| {
+            let (words, callers) = split_place(line);
+            WaitLine { words: words.into(), sites: sites(&callers) }
+        };
         let wait = |wait: &AnsweredWait| ThreadWait {
             call: (!wait.call.is_empty()).then(|| wait.call.clone()),
-            sites: wait.callers.iter().filter_map(|&one| site(&maps, one)).collect(),
-            lines: wait.lines.clone(),
+            sites: sites(&wait.callers),
+            lines: wait.lines.iter().map(line).collect(),
         };
         Activity::Waits {
             waits: answer.waits.iter().map(wait).collect(),
-            remarks: answer.remarks.clone(),
+            remarks: answer.remarks.iter().map(line).collect(),
         }
     }
 
@@ -159,7 +175,8 @@ mod tests {
         };
         let of = |waits: &[AnsweredWait]| {
             let answer = Answer { waits: waits.to_vec(), remarks: vec!["one more thread".into()] };
-            RankActivity { rank: 3, activity: Activity::of_answer(&answer, 0) }.to_string()
+            let activity = Activity::of_answer(&answer, 0);
+            RankActivity { rank: 3, host: None, activity }.to_string()
         };
         assert_eq!(
             of(&[wait("MPI_Recv", "for tag 7 of rank 1"), wait("", "for rank 2")]),

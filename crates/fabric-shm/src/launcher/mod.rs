@@ -13,7 +13,7 @@ mod watch;
 mod whole_run;
 mod written;
 
-pub use activity::{Activity, CallSite, RankActivity, ThreadWait};
+pub use activity::{Activity, CallSite, RankActivity, ThreadWait, WaitLine};
 pub use error::{HANG, LaunchError};
 pub use options::{Binding, LaunchOptions, OtherProgram, Streams};
 pub use standstill::Amounts;

@@ -161,6 +161,7 @@ impl Watcher {
     fn report(&mut self, reason: Reason, segment: &Segment) -> Finding {
         let activity = |rank| RankActivity {
             rank: self.names.get(rank).copied().unwrap_or(rank),
+            host: None,
             activity: self.activity(segment, rank),
         };
         let ranks: Vec<RankActivity> = (0..segment.ranks()).map(activity).collect();

@@ -21,7 +21,7 @@ pub(crate) use help::{HELP_SLOTS, HelpSlot};
 pub(crate) use layout::Layout;
 pub use layout::MAXIMUM_RANKS;
 pub use wait_note::PollState;
-pub(crate) use wait_note::{Answer, AnsweredWait, CALLERS_MAX, LongWait};
+pub(crate) use wait_note::{Answer, AnsweredWait, CALLERS_MAX, LongWait, place_mark, split_place};
 
 use crate::arena;
 use crate::board::Board;

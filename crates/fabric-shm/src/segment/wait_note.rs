@@ -11,6 +11,8 @@ const TEXT_BYTES: usize = 2000;
 /// Beginnings of the line of a wait and of the line of a remark in the text of an answer.
 const WAIT: char = '\u{1}';
 const REMARK: char = '\u{2}';
+/// Mark before the return addresses at the end of a line, which the launcher replaces by a place in the program.
+const PLACE: char = '\u{3}';
 /// Maximum number of return addresses that a rank reports.
 pub(crate) const CALLERS_MAX: usize = 8;
 
@@ -75,14 +77,47 @@ pub(crate) struct AnsweredWait {
     pub(crate) lines: Vec<String>,
 }
 
+/// Returns the mark for the end of a line that names a call with these return addresses; none without addresses.
+pub(crate) fn place_mark(callers: &[u64]) -> String {
+    if callers.is_empty() {
+        String::new()
+    } else {
+        format!("{PLACE}{}", addresses_to_text(callers))
+    }
+}
+
+/// Separates a line from the return addresses of its mark, if it has one.
+pub(crate) fn split_place(line: &str) -> (&str, Vec<u64>) {
+    let (words, callers) = line.split_once(PLACE).unwrap_or((line, ""));
+    (words, addresses_from_text(callers))
+}
+
+fn addresses_to_text(addresses: &[u64]) -> String {
+    let words: Vec<String> = addresses.iter().map(|one| format!("{one:x}")).collect();
+    words.join(" ")
+}
+
+fn addresses_from_text(text: &str) -> Vec<u64> {
+    text.split(' ').filter_map(|word| u64::from_str_radix(word, 16).ok()).collect()
+}
+
+/// Returns a line without its last address if it was cut off, because that address may be wrong.
+fn without_cut_address(line: &str, is_cut: bool) -> &str {
+    let marks = |c: char| [PLACE, '\t', ' '].contains(&c);
+    let has_addresses = line.contains(PLACE) || line.starts_with(WAIT);
+    match line.rfind(marks).filter(|_| is_cut && has_addresses) {
+        Some(end) => &line[..end],
+        None => line,
+    }
+}
+
 impl Answer {
     fn to_text(&self) -> String {
         let mut text = String::new();
         // The remarks come first: of a long text the end is cut off.
         self.remarks.iter().for_each(|line| text += &format!("{REMARK}{line}\n"));
         for wait in &self.waits {
-            let callers: Vec<String> = wait.callers.iter().map(|one| format!("{one:x}")).collect();
-            text += &format!("{WAIT}{}\t{}\n", wait.call, callers.join(" "));
+            text += &format!("{WAIT}{}\t{}\n", wait.call, addresses_to_text(&wait.callers));
             wait.lines.iter().for_each(|line| text += &format!("{line}\n"));
         }
         text
@@ -91,15 +126,11 @@ impl Answer {
     fn from_text(text: &str) -> Self {
         let mut answer = Answer::default();
         for whole in text.split_inclusive('\n') {
-            let line = whole.trim_end_matches('\n');
+            let is_cut = !whole.ends_with('\n');
+            let line = without_cut_address(whole.trim_end_matches('\n'), is_cut);
             if let Some(wait) = line.strip_prefix(WAIT) {
-                // The last address of a line that was cut off is wrong.
                 let (call, callers) = wait.split_once('\t').unwrap_or((wait, ""));
-                let end =
-                    if whole == line { callers.rfind(' ').unwrap_or(0) } else { callers.len() };
-                let callers = &callers[..end];
-                let address = |word| u64::from_str_radix(word, 16).ok();
-                let callers = callers.split(' ').filter_map(address).collect();
+                let callers = addresses_from_text(callers);
                 answer.waits.push(AnsweredWait { call: call.into(), callers, lines: Vec::new() });
             } else if let Some(remark) = line.strip_prefix(REMARK) {
                 answer.remarks.push(remark.into());
@@ -229,6 +260,15 @@ mod tests {
         let answer = Answer { waits, remarks: vec!["unexpected there: 1 message".into()] };
         note.answer(3, &answer);
         assert_eq!((note.question(), note.answer_to(3)), (None, Some(answer)));
+        // A line that names a call, of which the last address was cut off.
+        let mark = place_mark(&[0xabc, 0xdef]);
+        let filler = "x".repeat(TEXT_BYTES - 3 - mark.len() + 1);
+        let lines = vec![format!("{filler}{mark}")];
+        let cut = AnsweredWait { lines, ..AnsweredWait::default() };
+        note.answer(5, &Answer { waits: vec![cut], remarks: Vec::new() });
+        let kept = note.answer_to(5).unwrap();
+        assert_eq!(split_place(&kept.waits[0].lines[0]), (&*filler, vec![0xabc]));
+        assert_eq!(split_place("for rank 1"), ("for rank 1", vec![]));
         // Two bytes each; before them a mark, a tabulator and the end of a line, which make three.
         let lines = vec!["é".repeat(TEXT_BYTES)];
         let long = AnsweredWait { lines, ..AnsweredWait::default() };

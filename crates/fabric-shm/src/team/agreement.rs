@@ -1,7 +1,7 @@
 //! Agreement of the members of a team on their calls, and the failure of a call on which they disagree.
 
 use collectives::plan::THRESHOLDS;
-use contract::Error;
+use contract::{DescribeCall, Error};
 
 use super::call::CallCounts;
 use super::{Host, Result, Team};
@@ -81,12 +81,11 @@ impl Team {
             .find(|&other| self.board(other).history.contradicts(over_boards, by_messages))
     }
 
-    /// Finds a member whose call by messages with this number has another call id.
-    fn find_differing(&self, number: u32) -> Option<usize> {
-        let own = self.board(self.me).recent_by_messages.call_id(number)?;
-        let differs = |call_id: u32| call_id != own;
+    /// Finds a member whose call by messages with this number has another call id, which is returned too.
+    fn find_differing(&self, number: u32, own: u32) -> Option<(usize, u32)> {
         let call_id = |other| self.board(other).recent_by_messages.call_id(number);
-        (0..self.size()).find(|&other| call_id(other).is_some_and(differs))
+        let calls = (0..self.size()).filter_map(|other| Some((other, call_id(other)?)));
+        calls.into_iter().find(|&(_, theirs)| theirs != own)
     }
 
     /// Begins a call with this number, of which nothing is published yet: the last published call is an earlier one.
@@ -118,17 +117,23 @@ impl Team {
 
     /// Returns why the call by messages with this number can never complete, or `None` if it still can. The other
     /// members learn of it too.
-    pub(crate) fn find_mismatch<H: Host>(&self, host: &mut H, number: u32) -> Option<Error> {
-        if self.board(0).broken.reaches(number) {
+    pub(crate) fn find_mismatch<H: Host>(
+        &self,
+        host: &mut H,
+        number: u32,
+        describe: DescribeCall<'_>,
+    ) -> Option<Error> {
+        let own = self.board(self.me).recent_by_messages.call_id(number);
+        let differing = own.and_then(|own| self.find_differing(number, own));
+        if self.board(0).broken.reaches(number) && differing.is_none() {
             return Some(out_of_step());
         }
-        let other = self.find_contradicting().or_else(|| self.find_differing(number))?;
-        let rank = host.engine().name_of(self.members[other]);
+        let theirs = differing.map(|(_, theirs)| describe(theirs));
+        let other = differing.map(|(other, _)| other).or_else(|| self.find_contradicting())?;
+        let [me, other] = [self.me, other].map(|one| host.engine().name_of(self.members[one]));
         self.break_team(host, number);
-        let explanation = format!(
-            "rank {rank} has made other collectives of this communicator, or in another order"
-        );
-        Some(Error::MismatchedCollective { explanation })
+        let own = own.map(describe).unwrap_or_default();
+        Some(Error::mismatched_calls((me, &own), (other, theirs.as_deref())))
     }
 
     /// Makes all members fail in call `number`, or in their current one if they have come further.

@@ -126,6 +126,8 @@ pub(crate) struct Memory {
 ///
 /// All members make the same calls in the same order.
 pub(crate) struct Team {
+    /// Number of the context, for reports.
+    context: u32,
     /// Ranks of the run, by their place in the team.
     members: Vec<usize>,
     /// Place of this rank.
@@ -183,6 +185,7 @@ impl Team {
         assert!(me < members.len() && members.len() == boards.len());
         let oversubscribed = oversubscription != Oversubscription::None;
         Team {
+            context: 0,
             pages: members.iter().map(|_| Pages::default()).collect(),
             groups: Groups::new(&oversubscription, members.len(), me),
             arrivals: Arrivals::of(members.len(), oversubscribed),
@@ -216,6 +219,11 @@ impl Team {
         // SAFETY: the layout has a board for every rank, of zeros when the launcher created it. The mapping outlives
         // the engine, beside which the team is kept.
         unsafe { Team::new(members, engine.rank(), boards, oversubscription) }
+    }
+
+    /// Sets the number of the context, which is 0 for that of all ranks.
+    pub(crate) fn in_context(self, number: u32) -> Self {
+        Team { context: number, ..self }
     }
 
     /// Returns the number of members.

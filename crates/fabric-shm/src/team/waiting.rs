@@ -206,6 +206,7 @@ impl Team {
             Awaited::All => (0..self.size()).filter(|&member| !has_come(member)).collect(),
         };
         contract::Awaited::Members {
+            context: 2 * self.context,
             collective: describe(self.call.call_id),
             members: self.size(),
             missing: missing.into_iter().map(|member| self.members[member]).collect(),

@@ -2,9 +2,9 @@
 
 use contract::{
     Agent, ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, Endpoint, Envelope,
-    Error, FabricDescription, NewContext, OtherRuns, Priority, PriorityGranted, Readable,
-    RemoteAccess, RemoteMemory, Request, Result, Selector, Time, TimeSpan, Work, Writable,
-    check_rank,
+    Error, FabricDescription, LongWaits, NewContext, OtherRuns, Priority, PriorityGranted,
+    Readable, RemoteAccess, RemoteMemory, Request, Result, Selector, Time, TimeSpan, Work,
+    Writable, check_rank,
 };
 
 use super::SimEndpoint;
@@ -41,9 +41,11 @@ impl RemoteMemory for SimEndpoint<'_> {
 
 impl OtherRuns for SimEndpoint<'_> {}
 
-// SAFETY: the data of a send are copied when it is posted. The memory of a receive is written when the world declares
-// the request done, and not before; a request that was cancelled has lost it, as has one whose rank has ended. The
-// world declares nothing done once a call has failed.
+impl LongWaits for SimEndpoint<'_> {}
+
+// SAFETY: the data of a send are copied when it is posted. The memory of a receive is written to when the world
+// declares the request done, and not before; a request that was cancelled has lost it, as has one whose rank has
+// ended. The world declares nothing done once a call has failed.
 #[allow(unsafe_code)]
 unsafe impl Endpoint for SimEndpoint<'_> {
     fn rank(&self) -> usize {

@@ -42,8 +42,8 @@ struct Call {
     made: Instant,
     /// True if the call id was sent to all members.
     is_reported: bool,
-    /// A member whose call of the same number has another call id.
-    differing: Option<usize>,
+    /// The call of the same number of a member, if it has another call id.
+    differing: Option<CallReport>,
 }
 
 /// The call id of another rank's call.
@@ -68,7 +68,7 @@ impl Calls {
         if call.call_id == report.call_id {
             return None;
         }
-        call.differing.get_or_insert(report.from);
+        call.differing.get_or_insert(report);
         (!call.is_reported).then_some(call.call_id)
     }
 
@@ -141,9 +141,10 @@ impl Agreement {
         Some((call_id, calls.members.clone()))
     }
 
-    /// Returns a member whose call of this number has another call id.
-    pub(super) fn differing(&mut self, context: u32, number: u32) -> Option<usize> {
-        self.contexts.get_mut(&context)?.call(number)?.differing
+    /// Returns this rank's call id and a member's call of this number, if that has another call id.
+    pub(super) fn differing(&mut self, context: u32, number: u32) -> Option<(u32, CallReport)> {
+        let call = self.contexts.get_mut(&context)?.call(number)?;
+        Some((call.call_id, call.differing?))
     }
 }
 
@@ -160,6 +161,12 @@ mod tests {
         agreement
     }
 
+    /// This rank's call id, and the member with another one and its call id.
+    fn differing(agreement: &mut Agreement, number: u32) -> Option<(u32, usize, u32)> {
+        let (own, other) = agreement.differing(CONTEXT, number)?;
+        Some((own, other.from, other.call_id))
+    }
+
     #[test]
     fn an_equal_call_id_is_no_difference_and_another_is_answered_once() {
         let mut agreement = open(3);
@@ -167,14 +174,14 @@ mod tests {
         assert_eq!(agreement.announce(CONTEXT, 60), Some((2, vec![])));
         let report = |from, number, call_id| CallReport { from, number, call_id };
         assert_eq!(agreement.take(CONTEXT, report(1, 1, 50)), None);
-        assert_eq!(agreement.differing(CONTEXT, 1), None);
+        assert_eq!(differing(&mut agreement, 1), None);
         assert_eq!(agreement.take(CONTEXT, report(2, 1, 51)), Some(50));
-        assert_eq!(agreement.differing(CONTEXT, 1), Some(2));
-        assert_eq!(agreement.differing(CONTEXT, 2), None);
+        assert_eq!(differing(&mut agreement, 1), Some((50, 2, 51)));
+        assert_eq!(differing(&mut agreement, 2), None);
         // A rank that was sent the call id does not get it again as an answer.
         assert_eq!(agreement.take_due((CONTEXT, 2), LONG), Some((60, vec![0, 1, 2])));
         assert_eq!(agreement.take(CONTEXT, report(1, 2, 61)), None);
-        assert_eq!(agreement.differing(CONTEXT, 2), Some(1));
+        assert_eq!(differing(&mut agreement, 2), Some((60, 1, 61)));
     }
 
     #[test]
@@ -199,9 +206,9 @@ mod tests {
         }
         agreement.open(CONTEXT, vec![0, 1, 2]);
         assert_eq!(agreement.announce(CONTEXT, 50), Some((1, vec![2])));
-        assert_eq!(agreement.differing(CONTEXT, 1), Some(2));
+        assert_eq!(differing(&mut agreement, 1), Some((50, 2, 51)));
         assert_eq!(agreement.announce(CONTEXT, 61), Some((2, vec![1])));
-        assert_eq!(agreement.differing(CONTEXT, 2), Some(1));
+        assert_eq!(differing(&mut agreement, 2), Some((61, 1, 60)));
     }
 
     #[test]

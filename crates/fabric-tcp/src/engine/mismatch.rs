@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use contract::{Error, Result};
+use contract::{DescribeCall, Error, Result};
 
 use super::Engine;
 use super::agreement::CallReport;
@@ -39,12 +39,16 @@ impl Engine {
 
     /// Returns why the call with this number can never complete, or `None` if it still can. Sends its call id to the
     /// other members once the wait is long.
-    pub(crate) fn find_mismatch(&mut self, context: u32, number: u32) -> Option<Error> {
-        if let Some(rank) = self.agreement.differing(context, number) {
-            let explanation = format!(
-                "rank {rank} has made other collectives of this communicator, or in another order"
-            );
-            return Some(Error::MismatchedCollective { explanation });
+    pub(crate) fn find_mismatch(
+        &mut self,
+        context: u32,
+        number: u32,
+        describe: DescribeCall<'_>,
+    ) -> Option<Error> {
+        if let Some((own, other)) = self.agreement.differing(context, number) {
+            let (own, theirs) = (describe(own), describe(other.call_id));
+            let other = (other.from, Some(theirs.as_str()));
+            return Some(Error::mismatched_calls((self.rank(), &own), other));
         }
         let waited = |made: Instant| made.elapsed();
         let (call_id, members) = self.agreement.take_due((context, number), waited)?;

@@ -1,21 +1,12 @@
 //! Reports of a long wait to the launcher, if that is on the same host.
 
-use std::rc::Rc;
-
-use contract::{Awaited, Endpoint, Envelope, OtherEnds, Request, Selector, WaitPlace};
+use contract::{Awaited, Envelope, LongWaits, Request, Selector, WaitPlace};
 use fabric_shm::{PollState, ShmEndpoint};
 
 use super::operation::Operation;
 use super::{Connection, Engine};
 
 impl Engine {
-    /// Excludes the waits of this rank from those that can be proved endless, unless `ends` rules itself out.
-    pub(crate) fn expect_other_ends(&mut self, ends: Rc<dyn OtherEnds>) {
-        if let Some(launched) = self.supervision.launched_mut() {
-            launched.expect_other_ends(ends);
-        }
-    }
-
     /// Returns whether the poll in progress notes what this rank waits for, because the launcher asks.
     pub(crate) fn is_noting_waits(&self) -> bool {
         self.supervision.launched().is_some_and(ShmEndpoint::is_noting_waits)
@@ -55,7 +46,7 @@ impl Engine {
     /// Prepares for [`report_wait`](Engine::report_wait): from here on awaited operations are noted, if the launcher
     /// asks.
     pub(crate) fn begin_report(&mut self) {
-        self.supervision.launched_mut().into_iter().for_each(Endpoint::begin_wait_report);
+        self.supervision.launched_mut().into_iter().for_each(LongWaits::begin_wait_report);
     }
 
     /// Reports that a sleep for everything has run out.
@@ -92,6 +83,6 @@ impl Engine {
 
     /// Declares that a long wait is over.
     pub(crate) fn end_long_wait(&mut self) {
-        self.supervision.launched_mut().into_iter().for_each(Endpoint::end_wait_reports);
+        self.supervision.launched_mut().into_iter().for_each(LongWaits::end_wait_reports);
     }
 }

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use contract::{
-    Completion, ContextOffer, Destination, Endpoint, Envelope, Error, OpenedBetweenRuns, OtherEnds,
-    OtherRuns, ProcessName, Readable, Request, Result, Selector, Writable,
+    Completion, ContextOffer, Destination, Endpoint, Envelope, Error, LongWaits, OpenedBetweenRuns,
+    OtherEnds, OtherRuns, ProcessName, Readable, Request, Result, Selector, Writable,
 };
 use fabric_tcp::OtherProcesses;
 

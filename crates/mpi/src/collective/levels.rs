@@ -64,7 +64,9 @@ fn open<E: Endpoint + 'static>(
     members: Vec<usize>,
 ) -> Result<Option<Rc<Context<E>>>> {
     let at = CollectiveContext::next(context, CallId::of(CollectiveKind::Split));
-    Ok(Agreement::on_context(&at, members.into())?.map(Rc::new))
+    let opened = Agreement::on_context(&at, members.into())?;
+    opened.iter().for_each(|one| one.identity().set_part_of(context.identity()));
+    Ok(opened.map(Rc::new))
 }
 
 impl<E: Endpoint + 'static> InLevels<E> for Barrier<E> {

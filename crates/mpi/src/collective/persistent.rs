@@ -45,6 +45,7 @@ impl<E: Endpoint + 'static> Apart<E> {
         }
         let everybody: Vec<usize> = (0..of.size()).collect();
         let context = Rc::new(of.part(&everybody).expect("this process is a member"));
+        context.identity().set_part_of(of.identity());
         Agreement::on(&at, mine)?.open(&mut *of.engine().endpoint()?, &at, Some(&context))?;
         of.add_apart(1);
         Ok(Some(Apart { context, of: of.clone() }))

@@ -9,7 +9,6 @@ mod shaped;
 pub(crate) use across_runs::reach_all;
 pub use between::Bridge;
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use contract::Endpoint;
@@ -24,7 +23,6 @@ use crate::topology::RankTopology;
 /// A communicator within one group, or between two (an intercommunicator).
 pub struct Communicator<E: Endpoint> {
     context: Rc<Context<E>>,
-    name: RefCell<String>,
     info: Info,
     attributes: Attributes,
     topology: Option<RankTopology>,
@@ -35,7 +33,6 @@ impl<E: Endpoint> Communicator<E> {
     pub(crate) fn of(context: Context<E>) -> Self {
         Communicator {
             context: Rc::new(context),
-            name: RefCell::default(),
             info: Info::new(),
             attributes: Attributes::new(),
             topology: None,
@@ -101,12 +98,12 @@ impl<E: Endpoint> Communicator<E> {
 
     /// Returns its name.
     pub fn name(&self) -> String {
-        self.name.borrow().clone()
+        self.context.identity().name()
     }
 
     /// Sets its name.
     pub fn set_name(&self, name: impl Into<String>) {
-        *self.name.borrow_mut() = name.into();
+        self.context.identity().set_name(name);
     }
 
     /// Returns the hints that the program has given.

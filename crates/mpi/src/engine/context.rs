@@ -6,7 +6,8 @@ use std::rc::Rc;
 use collectives::{HostMap, LatestSchedules, TwoGroups};
 use contract::{BETWEEN_RUNS, ContextOffer, ContextPlace, Endpoint, Envelope, NewContext};
 
-use super::{Engine, SendBuffer, Setups};
+use super::identity::Identity;
+use super::{Engine, SendBuffer, Setups, too_long};
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
 use crate::status::Status;
@@ -49,6 +50,7 @@ pub struct Context<E: Endpoint> {
     levels: OnceCell<Levels<E>>,
     /// Number of calls that would have used the levels.
     calls: Cell<u32>,
+    identity: Rc<Identity>,
 }
 
 /// Contexts of some of the members of a context on several hosts, for collectives in two levels.
@@ -86,8 +88,11 @@ impl<E: Endpoint> Context<E> {
     }
 
     fn of(engine: Rc<Engine<E>>, group: Group, peers: Group, split: Option<usize>) -> Option<Self> {
+        let rank = group.rank_of(engine.rank())?;
+        let made = engine.endpoint().ok().and_then(|endpoint| endpoint.remember_call());
         Some(Context {
-            rank: group.rank_of(engine.rank())?,
+            identity: Identity::new((group.clone(), split), engine.size(), made),
+            rank,
             is_identity: split.is_none() && group.is_identity(),
             engine,
             group,
@@ -128,7 +133,7 @@ impl<E: Endpoint> Context<E> {
 
     /// Sets the number and place of a context that the fabric has had from the beginning.
     pub(crate) fn with_place(self, number: u32, place: Option<ContextPlace>) -> Self {
-        self.number.set(number);
+        self.set_number(number);
         self.place.set(place);
         self
     }
@@ -138,7 +143,7 @@ impl<E: Endpoint> Context<E> {
     /// # Errors
     /// Errors that end the run.
     pub(crate) fn open(&self, endpoint: &mut E, number: u32, offers: &[ContextOffer]) -> Result {
-        self.number.set(number);
+        self.set_number(number);
         let context = NewContext { number, members: self.members(), me: self.rank, offers };
         self.place.set(Some(endpoint.open_context(context)?));
         Ok(())
@@ -150,9 +155,20 @@ impl<E: Endpoint> Context<E> {
     /// Errors that end the run.
     pub(crate) fn open_between_runs(&self, endpoint: &mut E, offers: &[ContextOffer]) -> Result {
         let opened = endpoint.open_between_runs(self.members(), self.rank, offers)?;
-        self.number.set(opened.number);
+        self.set_number(opened.number);
         self.place.set(Some(opened.place));
         Ok(())
+    }
+
+    fn set_number(&self, number: u32) {
+        self.number.set(number);
+        self.engine.identities.add(number, &self.identity);
+    }
+
+    /// Returns what people are told about it.
+    #[inline(always)]
+    pub(crate) fn identity(&self) -> &Rc<Identity> {
+        &self.identity
     }
 
     /// Returns whether it is between runs. Then its members have no memory in common, and each knows it by another
@@ -381,14 +397,4 @@ impl<E: Endpoint> Context<E> {
         };
         (status, outcome)
     }
-}
-
-/// Returns the error of a message that does not fit its receive.
-#[cold]
-pub(crate) fn too_long(envelope: &Envelope, source: usize) -> Error {
-    let Envelope { bytes, tag, room, .. } = envelope;
-    let what = format!(
-        "a message of {bytes} bytes from rank {source} with tag {tag} is too long for a buffer of {room} bytes"
-    );
-    Error::new(ErrorClass::Truncated, what)
 }

@@ -3,6 +3,7 @@
 mod activity;
 mod context;
 mod generalized;
+mod identity;
 mod polling;
 mod polls;
 mod send_buffer;
@@ -13,13 +14,15 @@ mod waiting;
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::rc::Rc;
 
-use contract::{ContextNumbers, Endpoint};
+use contract::{ContextNumbers, Endpoint, Envelope};
 
 pub(crate) use activity::{Activity, Orphan};
 pub use context::Context;
-pub(crate) use context::{BETWEEN_TAGS, GROUP_TAGS, Levels, too_long};
+pub(crate) use context::{BETWEEN_TAGS, GROUP_TAGS, Levels};
 pub use generalized::Generalized;
 use generalized::OpenGeneralized;
+use identity::Identities;
+pub(crate) use identity::{MadeCall, WindowWaits};
 pub(crate) use polling::Polled;
 pub use send_buffer::{Capacity, SendBuffer};
 pub(crate) use setups::{AwaitsSetup, Setup};
@@ -54,6 +57,7 @@ pub struct Engine<E: Endpoint> {
     activities: Activities<E>,
     orphans: RefCell<Vec<Box<dyn Orphan<E>>>>,
     numbers: RefCell<ContextNumbers>,
+    identities: Rc<Identities>,
     /// Number of the next message that a matched probe finds.
     next_claim: Cell<u32>,
     /// This process is about to leave the run, and has announced that.
@@ -63,7 +67,9 @@ pub struct Engine<E: Endpoint> {
 
 impl<E: Endpoint> Engine<E> {
     /// Creates the engine over an endpoint.
-    pub fn new(endpoint: E) -> Self {
+    pub fn new(mut endpoint: E) -> Self {
+        let identities = Rc::<Identities>::default();
+        endpoint.describe_waits_in(identities.clone());
         let (rank, size) = (endpoint.rank(), endpoint.size());
         Engine {
             has_processor: endpoint.every_rank_has_a_processor(),
@@ -76,6 +82,7 @@ impl<E: Endpoint> Engine<E> {
             activities: Activities::default(),
             orphans: RefCell::default(),
             numbers: RefCell::new(ContextNumbers::new(rank, size, KEPT_CONTEXTS)),
+            identities,
             next_claim: Cell::new(0),
             leaving: Cell::new(false),
             send_buffer: Rc::default(),
@@ -164,4 +171,14 @@ fn is_in_use() -> Error {
 #[cold]
 fn has_left() -> Error {
     Error::new(ErrorClass::Other, "the process has left the run")
+}
+
+/// Returns the error of a message that does not fit its receive.
+#[cold]
+pub(crate) fn too_long(envelope: &Envelope, source: usize) -> Error {
+    let Envelope { bytes, tag, room, .. } = envelope;
+    let what = format!(
+        "a message of {bytes} bytes from rank {source} with tag {tag} is too long for a buffer of {room} bytes"
+    );
+    Error::new(ErrorClass::Truncated, what)
 }

@@ -35,6 +35,38 @@ pub(crate) enum CollectiveKind {
     File,
 }
 
+/// The names of the collectives by their kinds.
+const NAMES: [&str; 28] = [
+    "",
+    "barrier",
+    "broadcast",
+    "gather",
+    "gather of unequal blocks",
+    "scatter",
+    "scatter of unequal blocks",
+    "allgather",
+    "allgather of unequal blocks",
+    "all-to-all",
+    "all-to-all of unequal blocks",
+    "all-to-all of unequal types",
+    "reduce",
+    "allreduce",
+    "scan",
+    "exclusive scan",
+    "reduce-scatter",
+    "reduce-scatter of equal blocks",
+    "duplication of a communicator",
+    "non-blocking duplication of a communicator",
+    "split of a communicator",
+    "creation of a window",
+    "creation of a communicator",
+    "merge of two groups",
+    "creation of a graph",
+    "neighbourhood allgather",
+    "neighbourhood all-to-all",
+    "operation on a file",
+];
+
 /// Completion of a collective call after the check of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
@@ -87,6 +119,41 @@ impl CallId {
         self.0
     }
 
+    /// Returns words for the call of this number.
+    pub(crate) fn describe(bits: u32) -> String {
+        let id = CallId(bits);
+        let manner = ["", "non-blocking ", "persistent ", ""][(bits >> MANNER_SHIFT) as usize & 3];
+        let root = id.root().map(|root| format!(" with root {root}")).unwrap_or_default();
+        format!("{manner}{}{root}", id.name())
+    }
+
+    /// Returns whether the library calls it by itself in a call of the program that has another name.
+    pub(crate) fn is_of_library(self) -> bool {
+        let kind = self.0 >> KIND_SHIFT;
+        let makes = CollectiveKind::Duplicate as u32..=CollectiveKind::Graph as u32;
+        makes.contains(&kind) || kind == CollectiveKind::File as u32
+    }
+
+    /// Returns the name of the collective.
+    pub(crate) fn name(self) -> &'static str {
+        NAMES.get((self.0 >> KIND_SHIFT) as usize).copied().unwrap_or_default()
+    }
+
+    /// Returns the root, if it has one. Of a root that the bits do not hold the lower ones are left.
+    pub(crate) fn root(self) -> Option<usize> {
+        let root = self.0 & ((1 << ALGORITHM_SHIFT) - 1);
+        let rooted = [
+            CollectiveKind::Broadcast,
+            CollectiveKind::Gather,
+            CollectiveKind::GatherUnequal,
+            CollectiveKind::Scatter,
+            CollectiveKind::ScatterUnequal,
+            CollectiveKind::Reduce,
+        ];
+        let is_rooted = rooted.iter().any(|&kind| kind as u32 == self.0 >> KIND_SHIFT);
+        is_rooted.then_some(root as usize)
+    }
+
     /// Returns ten bits that depend on the kind, the manner and the low bits of the root. Without the highest kind,
     /// tags that begin with them are in the range of every MPI: below 2^28 - 2^20.
     pub(crate) fn in_ten_bits(self) -> u32 {
@@ -116,6 +183,25 @@ mod tests {
         assert_eq!(broadcast.in_manner(Manner::Blocking), broadcast);
         // 2 is the kind; blocking is 0; the root is in the lowest bits.
         assert_eq!(broadcast.bits(), 0x0200_0003);
+    }
+
+    #[test]
+    fn a_call_id_is_described_by_its_name_and_root() {
+        let of = |id: CallId| CallId::describe(id.bits());
+        let unequal = CallId::rooted(CollectiveKind::ScatterUnequal, 70);
+        assert_eq!(of(unequal), "scatter of unequal blocks with root 70");
+        let reduce = CallId::rooted(CollectiveKind::Reduce, 0).in_manner(Manner::Nonblocking);
+        assert_eq!(of(reduce.by(Algorithm::Binomial)), "non-blocking reduce with root 0");
+        let persistent =
+            CallId::of(CollectiveKind::ReduceScatterBlock).in_manner(Manner::Persistent);
+        assert_eq!(of(persistent), "persistent reduce-scatter of equal blocks");
+        assert_eq!(of(CallId::of(CollectiveKind::ExclusiveScan)), "exclusive scan");
+        assert_eq!(of(CallId::of(CollectiveKind::Duplicate)), "duplication of a communicator");
+        assert_eq!(of(CallId::of(CollectiveKind::File)), "operation on a file");
+        let is_of_library = |kind| CallId::of(kind).is_of_library();
+        assert!(is_of_library(CollectiveKind::Split) && is_of_library(CollectiveKind::File));
+        assert!(!is_of_library(CollectiveKind::NeighbourAllToAll));
+        assert!(!is_of_library(CollectiveKind::ReduceScatterBlock));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use contract::{Completion, Destination, Endpoint, Readable, Request as Started, 
 pub(crate) use areas::Areas;
 pub(crate) use call::{CallId, CollectiveKind, Manner};
 
-use crate::engine::{Activity, Context};
+use crate::engine::{Activity, Context, MadeCall};
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
 
@@ -41,11 +41,15 @@ impl<E: Endpoint> CollectiveContext<E> {
         let announce = |place| {
             Some(context.engine().endpoint().ok()?.announce_by_messages(place, call_id.bits()))
         };
+        let tag = context.next_tag(call_id.in_ten_bits());
+        let root = call_id.root();
+        let name = if call_id.is_of_library() { "" } else { call_id.name() };
+        context.identity().note_call(MadeCall { tag, name, root });
         CollectiveContext {
             context: context.clone(),
             members: context.group().clone(),
             rank: context.rank(),
-            tag: context.next_tag(call_id.in_ten_bits()),
+            tag,
             number: context.place().and_then(announce).unwrap_or(0),
         }
     }
@@ -219,7 +223,8 @@ impl<E: Endpoint> Schedule<E> {
     #[cold]
     fn give_up_if_mismatched(&mut self, endpoint: &mut E) {
         let Some(place) = self.at.context.place() else { return };
-        let Some(error) = endpoint.find_mismatch(place, self.at.number) else { return };
+        let found = endpoint.find_mismatch(place, self.at.number, &CallId::describe);
+        let Some(error) = found else { return };
         self.note(Err(error.into()));
         self.rounds = Rc::default();
         self.then = None;
@@ -321,10 +326,8 @@ pub(crate) fn finish<E: Endpoint + 'static>(schedule: Schedule<E>) -> Result {
     if !running.has_ended() {
         // When this process leaves the run all others are leaving too, and still go through the last barrier.
         let leaving = engine.is_leaving();
-        let hopeless = |endpoint: &E| match leaving {
-            true => None,
-            false => running.hopeless(endpoint),
-        };
+        // Its messages are checked all the same, because the endpoint learns from that what this process waits for.
+        let hopeless = |endpoint: &E| running.hopeless(endpoint).filter(|_| !leaving);
         engine.wait_for(&mut |_| running.has_ended(), &hopeless)?;
     }
     running.take_outcome()

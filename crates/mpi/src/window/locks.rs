@@ -1,5 +1,7 @@
 //! Locks of members, and flushes.
 
+use std::cell::RefCell;
+
 use contract::{Endpoint, LockAttempt};
 
 use super::Window;
@@ -75,20 +77,24 @@ impl<E: Endpoint + 'static> Window<E> {
     }
 
     fn take_lock(&self, rank: usize, exclusive: bool) -> Result {
-        let mut attempt = LockAttempt::new(rank, exclusive);
+        let attempt = RefCell::new(LockAttempt::new(rank, exclusive));
         let mut failed = Ok(false);
+        let awaited = || self.service.window().awaited_lock(&attempt.borrow());
         let mut try_now = |endpoint: &mut E| {
-            let mut window = self.service.window_mut();
-            failed = window.try_lock(endpoint, &mut attempt);
+            failed = self.service.window_mut().try_lock(endpoint, &mut attempt.borrow_mut());
             match failed {
-                Ok(false) => window.awaited_lock(&attempt).map_or(Polled::Continues, Polled::Waits),
+                Ok(false) => awaited().map_or(Polled::Continues, Polled::Waits),
                 _ => Polled::Ended,
             }
         };
         if self.service.goes_by_messages() {
             let mut is_over = |endpoint: &mut E| matches!(try_now(endpoint), Polled::Ended);
-            self.engine()
-                .wait_for(&mut is_over, &|endpoint| self.service.hopeless_now(endpoint))?;
+            self.engine().wait_for(&mut is_over, &|endpoint| {
+                let hopeless = self.service.hopeless_now(endpoint);
+                // This rank waits for the lock, whatever the message is that grants it.
+                awaited().into_iter().for_each(|lock| endpoint.note_sole_awaited(lock));
+                hopeless
+            })?;
         } else {
             // Nobody sends a message when a lock is released, so this does not sleep.
             self.engine().poll_until(&mut try_now)?;

@@ -1,11 +1,12 @@
 //! Progress of a window while the process waits: it serves the other members, and receives their answers.
 
 use std::cell::{Cell, Ref, RefCell, RefMut};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
-use contract::{Endpoint, Request as Started, Ticket, Window};
+use contract::{Awaited, Endpoint, LockHolder, Request as Started, Ticket, Window};
 
-use crate::engine::{Activity, Context, Engine};
+use super::sync;
+use crate::engine::{Activity, Context, Engine, WindowWaits};
 use crate::error::{Error, Result};
 
 /// Maximum number of operations in progress before an operation waits for answers.
@@ -50,6 +51,8 @@ impl<E: Endpoint + 'static> Service<E> {
             deliveries: RefCell::default(),
             context: context.number(),
         });
+        let waits: Weak<dyn WindowWaits> = Rc::downgrade(&(service.clone() as Rc<_>));
+        context.identity().set_window(waits);
         if goes_by_messages {
             engine.start(&service)?;
         }
@@ -157,6 +160,16 @@ impl<E: Endpoint> Service<E> {
             *one.outcome.borrow_mut() = Some(outcome);
             false
         });
+    }
+}
+
+impl<E: Endpoint> WindowWaits for Service<E> {
+    fn explain(&self, awaited: &Awaited) -> Option<String> {
+        sync::explain(awaited)
+    }
+
+    fn waiting_for_own_lock(&self) -> Option<(LockHolder, Vec<usize>)> {
+        self.window.try_borrow().ok()?.as_ref()?.waiting_for_own_lock()
     }
 }
 

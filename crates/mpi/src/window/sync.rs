@@ -5,7 +5,8 @@
 use std::cell::{Cell, RefCell};
 
 use contract::{
-    Completion, Destination, Endpoint, Readable, Request as Started, Selector, Writable,
+    Awaited, Completion, Destination, Endpoint, Readable, Request as Started, Selector,
+    WINDOW_ANSWERS, Writable,
 };
 
 use super::Window;
@@ -17,6 +18,32 @@ use crate::group::Group;
 /// Tags between those of the contract's window.
 const POST: u32 = 1;
 const COMPLETE: u32 = 2;
+
+/// Returns what ends a wait for a message of a window, in the terms of the program. `None` for other waits.
+pub(super) fn explain(awaited: &Awaited) -> Option<String> {
+    let complete = |whose: String| format!("for operations on the memory of {whose} to complete");
+    Some(match awaited {
+        Awaited::Message(selector) => {
+            let source = selector.source_in_words();
+            match selector.tag {
+                Some(POST) => format!("until {source} calls MPI_Win_post"),
+                Some(COMPLETE) => format!("until {source} calls MPI_Win_complete"),
+                _ => complete(source),
+            }
+        }
+        Awaited::Receive { to, envelope } => match envelope.tag {
+            POST => format!("until rank {to} calls MPI_Win_start"),
+            COMPLETE => format!("until rank {to} calls MPI_Win_wait"),
+            WINDOW_ANSWERS.. => format!("until rank {to} receives an answer to its operation"),
+            _ => complete(format!("rank {to}")),
+        },
+        Awaited::Data(envelope) => match envelope.tag {
+            WINDOW_ANSWERS.. => complete(format!("rank {}", envelope.source)),
+            _ => format!("for the data of an operation of rank {}", envelope.source),
+        },
+        Awaited::Members { .. } | Awaited::Lock { .. } => return None,
+    })
+}
 
 /// Synchronisation messages in progress.
 pub(super) struct Signals {
@@ -211,5 +238,38 @@ impl<E: Endpoint + 'static> Window<E> {
     pub(super) fn finish_signals(&self) -> Result {
         let sent = self.signals.sent.take();
         self.wait_each(&sent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::{Envelope, LockHolder};
+
+    #[test]
+    fn waits_for_messages_of_a_window_are_explained_by_the_calls_that_end_them() {
+        let message =
+            |tag| explain(&Awaited::Message(Selector { context: 6, source: Some(1), tag }));
+        let envelope = |tag| Envelope { context: 6, source: 2, tag, bytes: 0, room: 0 };
+        let receive = |tag| explain(&Awaited::Receive { to: 3, envelope: envelope(tag) });
+        let data = |tag| explain(&Awaited::Data(envelope(tag)));
+        for (found, expected) in [
+            (message(Some(POST)), "until rank 1 calls MPI_Win_post"),
+            (message(Some(COMPLETE)), "until rank 1 calls MPI_Win_complete"),
+            (
+                message(Some(WINDOW_ANSWERS + 4)),
+                "for operations on the memory of rank 1 to complete",
+            ),
+            (receive(POST), "until rank 3 calls MPI_Win_start"),
+            (receive(COMPLETE), "until rank 3 calls MPI_Win_wait"),
+            (receive(0), "for operations on the memory of rank 3 to complete"),
+            (receive(WINDOW_ANSWERS), "until rank 3 receives an answer to its operation"),
+            (data(0), "for the data of an operation of rank 2"),
+            (data(WINDOW_ANSWERS), "for operations on the memory of rank 2 to complete"),
+        ] {
+            assert_eq!(found.unwrap(), expected);
+        }
+        let lock = Awaited::Lock { context: 6, of: 1, holder: LockHolder::Unknown };
+        assert_eq!(explain(&lock), None);
     }
 }

@@ -5,9 +5,9 @@ use std::ptr::NonNull;
 use crate::FabricDescription;
 use crate::reference::ReferenceEndpoint;
 use crate::{
-    ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
-    NewContext, OtherRuns, Readable, RemoteMemory, Request, Result, Selector, StartedCollective,
-    Time, Writable,
+    ClockQuality, CollectiveCall, Completion, ContextPlace, DescribeCall, Destination, Endpoint,
+    Envelope, Error, LongWaits, NewContext, OtherRuns, Readable, RemoteMemory, Request, Result,
+    Selector, StartedCollective, Time, Writable,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,6 +65,8 @@ impl BrokenEndpoint {
 }
 
 impl OtherRuns for BrokenEndpoint {}
+
+impl LongWaits for BrokenEndpoint {}
 
 impl RemoteMemory for BrokenEndpoint {
     fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
@@ -229,12 +231,17 @@ unsafe impl Endpoint for BrokenEndpoint {
         }
     }
 
-    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
+    fn find_mismatch(
+        &mut self,
+        place: ContextPlace,
+        number: u32,
+        describe: DescribeCall<'_>,
+    ) -> Option<Error> {
         let explanation = "they never match".into();
         match self.fault {
             EndpointFault::MatchesNone => Some(Error::MismatchedCollective { explanation }),
             EndpointFault::MatchesAll => None,
-            _ => self.inner.find_mismatch(place, number),
+            _ => self.inner.find_mismatch(place, number, describe),
         }
     }
 

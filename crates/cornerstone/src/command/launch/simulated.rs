@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use contract::{Envelope, Time, TimeSpan};
 use fabric_proxy::{Beside, Computing, Host, RankAccount, Works};
-use fabric_shm::{Activity, LaunchError, LaunchOptions, OtherProgram, RankActivity};
+use fabric_shm::{Activity, LaunchError, LaunchOptions, OtherProgram, RankActivity, WaitLine};
 use fabric_sim::{Machine, Options, Outside, SimEndpoint};
 use recording::Recorder;
 
@@ -104,9 +104,10 @@ fn report(
 /// Adds to the ranks of a deadlock the messages that are known to the simulation only.
 fn with_unexpected(mut error: LaunchError, host: &Host) -> LaunchError {
     if let LaunchError::Hang { ranks } = &mut error {
-        for RankActivity { rank, activity } in ranks {
+        for RankActivity { rank, activity, .. } in ranks {
             if let Activity::Waits { remarks, .. } = activity {
-                remarks.extend(host.unexpected(*rank));
+                let lines = host.unexpected(*rank).into_iter();
+                remarks.extend(lines.map(|words| WaitLine { words, sites: Vec::new() }));
             }
         }
     }
