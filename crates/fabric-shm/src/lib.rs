@@ -44,9 +44,9 @@ pub use arena::SharedAllocator;
 pub use endpoint::{Reporter, ShmEndpoint, ShmProcess, join_if_rank};
 #[cfg(not(loom))]
 pub use launcher::{
-    Activity, Amounts, Binding, CallSite, HANG, HangSearch, LaunchError, LaunchOptions, NextStep,
-    OnHang, OtherProgram, RankActivity, Streams, ThreadWait, WaitLine, Watch, WholeRun, Word,
-    launch, launch_and_read,
+    ACTIVITIES, Activity, Amounts, Binding, CallSite, HANG, HangSearch, LaunchError, LaunchOptions,
+    NextStep, OnHang, OtherProgram, RankActivity, Streams, ThreadWait, WaitLine, Watch, WholeRun,
+    Word, launch, launch_and_read, standstill_in_words,
 };
 pub use segment::{MAXIMUM_RANKS, PollState};
 pub use system::{

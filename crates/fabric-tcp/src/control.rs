@@ -33,13 +33,13 @@ pub(crate) enum Message {
     Job(Vec<u8>),
     /// To a rank or a host: the run was aborted, with the rank that died or failed, if one did.
     GiveUp { died: Option<u32>, why: String },
-    /// To a host: the user asks what the ranks do.
+    /// To a host: the user asks what the ranks do; ranks that have a handler for SIGUSR1 get it.
     Tell,
     /// To the starter, from a host: what its launcher announces in the search for a hang.
     LauncherWord(Word),
     /// To a host: the next round of that search.
     Round(u32),
-    /// To a host: the ranks can never continue; what do they wait for?
+    /// To a host: what do its ranks do?
     AskActivities,
     /// To the starter, from a host: the answer, as [`activities`](crate::activities) writes it.
     Activities(String),
@@ -80,6 +80,7 @@ impl Message {
             Message::Round(round) => (13, round.to_le_bytes().to_vec()),
             Message::AskActivities => (14, Vec::new()),
             Message::Activities(text) => (15, text.clone().into_bytes()),
+            Message::LauncherWord(Word::Quiet { waits }) => (16, vec![u8::from(*waits)]),
         };
         [&[kind][..], &(body.len() as u32).to_le_bytes(), &body].concat()
     }
@@ -121,6 +122,7 @@ impl Message {
             13 => Message::Round(u32::from_le_bytes(*body.as_array()?)),
             14 => Message::AskActivities,
             15 => Message::Activities(text(body)),
+            16 => Message::LauncherWord(Word::Quiet { waits: *body.first()? != 0 }),
             _ => return None,
         })
     }

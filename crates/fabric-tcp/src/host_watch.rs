@@ -3,6 +3,7 @@
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
 
 use fabric_shm::{RankActivity, WholeRun, Word};
 
@@ -14,6 +15,8 @@ use crate::control::{Message, send};
 pub struct HostWatch {
     /// Number of ranks of the run.
     pub ranks: usize,
+    /// The time without a move after which the host announces that its ranks are quiet, if at all.
+    pub quiet_after: Option<Duration>,
     /// Returns for each rank the lines that describe what it does, the first one without its subject.
     pub describe: fn(&[RankActivity]) -> Vec<Vec<String>>,
 }
@@ -60,6 +63,10 @@ impl WholeRun for RunOfHost {
 
     fn round(&self) -> u32 {
         self.questions.round.load(Ordering::Relaxed)
+    }
+
+    fn quiet_after(&self) -> Option<Duration> {
+        self.watch.quiet_after
     }
 
     fn announce(&self, word: Word) {

@@ -2,6 +2,7 @@
 
 mod agent;
 mod hangs;
+mod quiet;
 mod rank_connection;
 mod started_process;
 mod supervise;

@@ -37,8 +37,7 @@ have a handler for it. No rank outlives this command.
 
 If all ranks wait and no message is under way, the program is deadlocked. Within some seconds this
 command prints what each rank waits for, and ends the ranks. It prints source lines of programs that
-were compiled with -g. On several hosts each host prints on SIGUSR1 what its own ranks do, and
-SIGUSR2 reaches no rank.
+were compiled with -g. On several hosts SIGUSR2 reaches no rank.
 
 Exit status: that of the first rank that failed, or 128 plus the number of the signal; 124 after a
 deadlock; 127 if the program was not found and 126 if it cannot be executed; 2 if the command line is
@@ -176,7 +175,6 @@ pub(crate) struct LaunchArguments {
     pub(crate) on_hang: Option<HangAction>,
 
     /// Also print what all ranks do whenever none has made progress for this time, such as 60s, without ending the run
-    /// (not on several hosts)
     #[arg(long, value_name = "TIME")]
     pub(crate) watch: Option<Seconds>,
 

@@ -100,10 +100,13 @@ fn run(
     observation: &mut Option<Observation>,
 ) -> Result<ExitCode, Failure> {
     let fabric = arguments.fabric();
-    let carrier = carrier(&fabric);
-    let hosts = Hosts::new(&arguments.hosts, carrier.is_some())?;
-    refuse_watch(arguments, &fabric, hosts.is_some())?;
-    if let Some(provider) = carrier.as_ref().and_then(Carrier::provider) {
+    let provider = match &fabric {
+        LaunchFabric::Ofi(provider) => Some(provider.as_deref()),
+        _ => None,
+    };
+    let wants_hosts = fabric == LaunchFabric::Cluster || provider.is_some();
+    let hosts = Hosts::new(&arguments.hosts, wants_hosts)?;
+    if let Some(provider) = provider {
         ofi::check(hosts.as_ref(), provider)?;
     }
     let is_cluster = matches!(fabric, LaunchFabric::Cluster(_));
@@ -128,32 +131,7 @@ fn run(
     launch(arguments, options, &mut start)
 }
 
-/// What carries the messages on several hosts, if the fabric permits several.
-fn carrier(fabric: &LaunchFabric) -> Option<Carrier> {
-    match fabric {
-        LaunchFabric::Cluster(outer) => Some(Carrier::from(outer)),
-        LaunchFabric::Ofi(provider) => Some(Carrier::Ofi(provider.clone())),
-        LaunchFabric::Local | LaunchFabric::Tcp | LaunchFabric::Simulated(_) => None,
-    }
-}
-
-/// Refuses reports of a standstill where no launcher sees all ranks.
-fn refuse_watch(
-    arguments: &LaunchArguments,
-    fabric: &LaunchFabric,
-    has_hosts: bool,
-) -> Result<(), Failure> {
-    let is_on_hosts = matches!(fabric, LaunchFabric::Cluster(_)) || has_hosts;
-    if is_on_hosts && arguments.watch.is_some() {
-        let why = "--watch is for ranks on this host, which one launcher sees";
-        return Err(Failure::usage(why).hint(
-            "leave it out, and send SIGUSR1 to this command to see what the ranks of each host do",
-        ));
-    }
-    Ok(())
-}
-
-/// Refuses hosts for a fabric that runs on one host only.
+/// Refuses hosts for a fabric that has one alone.
 fn on_this_host(hosts: Option<&Hosts>, fabric: &LaunchFabric) -> Result<(), Failure> {
     if hosts.is_none() {
         return Ok(());
@@ -309,7 +287,8 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
         prefix: arguments.prefix,
         observed: None,
         ranks: arguments.ranks,
-        carrier: Carrier::default(),
+        watch: None,
+        provider: None,
     })
 }
 

@@ -4,6 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use benchmark::{Launch, Placement};
 use contract::{Error, Result as RankResult};
@@ -48,7 +49,11 @@ pub(crate) struct HostTask {
     /// Number of ranks of the run, on all hosts.
     #[serde(default)]
     pub(crate) ranks: usize,
-    /// What carries the messages.
+    /// The time without a move after which all ranks are reported, if at all.
+    #[serde(default)]
+    pub(crate) watch: Option<Duration>,
+    /// The provider of libfabric that carries all messages, or empty for the first one. `None` for shared memory and
+    /// TCP.
     #[serde(default)]
     pub(crate) carrier: Carrier,
 }
@@ -175,7 +180,7 @@ pub(crate) fn launch_program(
     watch: Watch,
     take: &mut dyn FnMut(&[u8]),
 ) -> Result<(), LaunchError> {
-    let task = HostTask { ranks, ..task.clone() };
+    let task = HostTask { ranks, watch: watch.standstill, ..task.clone() };
     let options = start_options(hosts, ranks, &task, Vec::new())?;
     let options = StartOptions { watch: Some(watch), ..options };
     let interruption = Interruption::watch();
@@ -281,7 +286,8 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
     }
     // A SIGUSR1 that arrives before or after the launcher's part must not end this process.
     let _question = is_program.then(Question::watch);
-    let watch = HostWatch { ranks: task.ranks, describe: activity::lines_of_each };
+    let watch =
+        HostWatch { ranks: task.ranks, quiet_after: task.watch, describe: activity::lines_of_each };
     let status = part.run(&options, is_program.then_some(watch), &mut |report| {
         // Unreadable records are missing in the report, which names the rank.
         let regions = memory.take().and_then(|memory| memory.regions().ok());

@@ -363,14 +363,14 @@ fn a_program_in_a_batch_job_uses_its_hosts_when_it_needs_them() {
         assert_eq!(ended.status, Some(0), "{ended:#?}");
         assert_eq!(sorted(&ended.stdout), OF_TWO_HOSTS, "{ended:#?}");
     }
-    // If several hosts are used, --watch is refused.
-    for (ranks, more) in [("2", &[][..]), ("5", &["--fabric", "local"])] {
+    for (ranks, more) in [("2", &[][..]), ("5", &["--fabric", "local"]), ("5", &[])] {
         let words = [&["launch", "-n", ranks, "--watch", "60s"], more, &["true"]].concat();
         let ended = launched(&words, "localhost,127.0.0.1");
         assert_eq!(ended.status, Some(0), "{ended:#?}");
     }
-    let words = ["launch", "-n", "5", "--watch", "60s", "true"];
-    launched(&words, "localhost,127.0.0.1").refuses(2, &["--watch", "--fabric local"]);
+    // Where several hosts are used, several programs are refused.
+    let words = ["mpiexec", "-n", "4", "true", ":", "-n", "1", "true"];
+    launched(&words, "localhost,127.0.0.1").refuses(2, &["several programs", "--fabric local"]);
     launched(&["launch", "-n", "6", "true"], "localhost,127.0.0.1")
         .refuses(2, &["the hosts take 5 ranks, not 6", "--fabric local"]);
     // A job that was submitted from this host runs elsewhere.

@@ -1,6 +1,7 @@
 //! The reasons why a run could not be started or failed.
 
 use std::io;
+use std::time::Duration;
 
 use super::RankActivity;
 use crate::segment::MAXIMUM_RANKS;
@@ -8,6 +9,14 @@ use crate::system::signal_name;
 
 /// What is reported of a run in which no rank can ever continue.
 pub const HANG: &str = "deadlock: all ranks wait, and no message is under way";
+
+/// The heading of a report that the user has requested.
+pub const ACTIVITIES: &str = "what the ranks do";
+
+/// Returns the heading of a report of ranks that have not moved for some time.
+pub fn standstill_in_words(time: Duration) -> String {
+    format!("nothing has moved for {} s", time.as_secs())
+}
 
 /// The reason why a run could not be started or failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

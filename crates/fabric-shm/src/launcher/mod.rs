@@ -14,7 +14,7 @@ mod whole_run;
 mod written;
 
 pub use activity::{Activity, CallSite, RankActivity, ThreadWait, WaitLine};
-pub use error::{HANG, LaunchError};
+pub use error::{ACTIVITIES, HANG, LaunchError, standstill_in_words};
 pub use options::{Binding, LaunchOptions, OtherProgram, Streams};
 pub use standstill::Amounts;
 pub use watch::{OnHang, Watch};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::activity::{Activity, RankActivity, ThreadWait};
-use super::error::HANG;
+use super::error::{ACTIVITIES, HANG, standstill_in_words};
 use super::standstill::{RankState, Standstill};
 use super::whole_run::{HostPart, WholeRun};
 use crate::segment::{Segment, State};
@@ -22,7 +22,8 @@ pub struct Watch {
     pub on_hang: OnHang,
     /// Also report the activity of all ranks whenever none has moved for this long.
     pub standstill: Option<Duration>,
-    /// Receives the activity of all ranks: after a standstill, on SIGUSR1, and on a hang that does not end the run.
+    /// Receives the activity of all ranks: after a standstill, on SIGUSR1, and on a hang that does not end the run. If
+    /// the ranks are a part of a larger run, whoever started that run receives it instead.
     pub report: fn(&str, &[RankActivity]),
 }
 
@@ -42,7 +43,8 @@ pub enum OnHang {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {
     Hang,
-    HangOfWholeRun,
+    /// Whoever started the whole run asks.
+    WholeRun,
     Standstill(Duration),
     Signal,
 }
@@ -115,7 +117,7 @@ impl Watcher {
             self.has_reported_hang = false;
         }
         if let Some(part) = &mut self.whole_run {
-            part.note(now, &ranks, stands == Duration::ZERO);
+            part.note(now, &ranks, stands);
         }
         if let Some((reason, until)) = self.asking {
             if self.has_answered(segment, &ranks) || now >= until {
@@ -125,7 +127,7 @@ impl Watcher {
             return Finding::Nothing;
         }
         if self.whole_run.as_ref().is_some_and(|part| part.run().asks_for_activities()) {
-            self.ask_for(Reason::HangOfWholeRun, segment);
+            self.ask_for(Reason::WholeRun, segment);
             return Finding::Nothing;
         }
         let detects_hangs = self.watch.on_hang != OnHang::Ignore && !self.has_reported_hang;
@@ -173,12 +175,12 @@ impl Watcher {
                 report(HANG, &ranks);
             }
             Reason::Standstill(time) => {
-                report(&format!("nothing has moved for {} s", time.as_secs()), &ranks);
+                report(&standstill_in_words(time), &ranks);
             }
-            Reason::HangOfWholeRun => {
+            Reason::WholeRun | Reason::Signal if self.whole_run.is_some() => {
                 self.whole_run.iter().for_each(|part| part.run().tell_activities(&ranks));
             }
-            Reason::Signal => report("what the ranks do", &ranks),
+            Reason::WholeRun | Reason::Signal => report(ACTIVITIES, &ranks),
         }
         Finding::Nothing
     }

@@ -12,7 +12,7 @@
 
 use std::fmt::Debug;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::RankActivity;
 use super::standstill::{Amounts, RankState, Standstill};
@@ -25,13 +25,16 @@ pub trait WholeRun: Debug + Send + Sync {
     /// Returns the number of the last round that was asked for, 0 before the first.
     fn round(&self) -> u32;
 
+    /// Returns the time without a move after which the ranks of this launcher are announced as quiet, if at all.
+    fn quiet_after(&self) -> Option<Duration>;
+
     /// Announces a standstill of the ranks of this launcher, or a move after it.
     fn announce(&self, word: Word);
 
-    /// Returns whether the run asks what the ranks wait for, because no rank can ever continue. It does so once.
+    /// Returns whether the run asks for the activities of the ranks. Each question is returned once.
     fn asks_for_activities(&self) -> bool;
 
-    /// Reports what the ranks wait for.
+    /// Reports the activities of the ranks.
     fn tell_activities(&self, ranks: &[RankActivity]);
 }
 
@@ -45,6 +48,11 @@ pub enum Word {
         /// What the ranks have sent and received.
         amounts: Amounts,
     },
+    /// None has moved for the time that the run gives, although some may be able to.
+    Quiet {
+        /// Whether some rank is in a long wait.
+        waits: bool,
+    },
     /// One of them has moved.
     Move,
 }
@@ -57,21 +65,39 @@ pub(super) struct HostPart {
     since_question: Standstill,
     /// The round for which a standstill was announced that has lasted since.
     announced: Option<u32>,
+    /// Whether the ranks were announced as quiet and have not moved since.
+    is_quiet: bool,
 }
 
 impl HostPart {
     pub(super) fn new(run: Arc<dyn WholeRun>) -> Self {
-        HostPart { run, round: 0, since_question: Standstill::default(), announced: None }
+        HostPart {
+            run,
+            round: 0,
+            since_question: Standstill::default(),
+            announced: None,
+            is_quiet: false,
+        }
     }
 
     pub(super) fn run(&self) -> &dyn WholeRun {
         &*self.run
     }
 
-    /// Records the states of the ranks, of which one has moved since the last call or none has.
-    pub(super) fn note(&mut self, now: Instant, ranks: &[RankState], has_moved: bool) {
-        if has_moved && self.announced.take().is_some() {
-            self.run.announce(Word::Move);
+    /// Records the states of the ranks, which have stood still for this long: not at all if one has moved since the
+    /// last call.
+    pub(super) fn note(&mut self, now: Instant, ranks: &[RankState], stands: Duration) {
+        let has_moved = stands == Duration::ZERO;
+        if has_moved {
+            let was_announced = self.announced.take().is_some();
+            if std::mem::take(&mut self.is_quiet) || was_announced {
+                self.run.announce(Word::Move);
+            }
+        }
+        if !self.is_quiet && self.run.quiet_after().is_some_and(|limit| stands >= limit) {
+            self.is_quiet = true;
+            let waits = ranks.iter().any(|rank| matches!(rank, RankState::Waits(_)));
+            self.run.announce(Word::Quiet { waits });
         }
         let round = self.run.round();
         if has_moved || round != self.round {
@@ -123,6 +149,7 @@ impl HangSearch {
                 self.is_undisturbed = false;
             }
             Word::Stand { round, amounts } => self.standing[launcher] = Some((round, amounts)),
+            Word::Quiet { .. } => return NextStep::Wait,
         }
         let answers: Option<Vec<Amounts>> = self
             .standing

@@ -68,17 +68,10 @@ impl StartedProcess {
         }
     }
 
-    /// Asks a connected host what its ranks do. One that has not connected yet has none.
-    pub(super) fn ask(&self) {
-        self.send(&Message::Tell);
-    }
-
-    /// Sends a connected host a message.
-    pub(super) fn send(&self, message: &Message) {
-        if let Some(stream) = &self.stream {
-            // The end of its stream shows if it is gone.
-            let _ = send(stream, message);
-        }
+    /// Sends a connected host a message. Returns whether it is connected; one that has not connected yet has no ranks.
+    pub(super) fn send(&self, message: &Message) -> bool {
+        // The end of its stream shows if it is gone.
+        self.stream.as_ref().is_some_and(|stream| send(stream, message).is_ok())
     }
 
     /// Returns whether it has ended, and everything that it sent was read.

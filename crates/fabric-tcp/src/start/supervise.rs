@@ -29,7 +29,10 @@ impl Run<'_> {
                 {
                     self.fail(None, LaunchError::Interrupted { signal }, false);
                 }
-                Some(UserSignal::Tell) => self.processes.iter().for_each(StartedProcess::ask),
+                Some(UserSignal::Tell) => {
+                    let hangs = self.hangs.iter_mut();
+                    hangs.for_each(|hangs| hangs.ask_on_request(&self.processes));
+                }
                 Some(UserSignal::End(_)) | None => {}
             }
             self.accept_callers();
@@ -42,7 +45,7 @@ impl Run<'_> {
             self.check_lost();
             self.check_unconnected();
             self.begin_if_complete();
-            let hosts = self.processes.len();
+            let hosts = &self.processes;
             if let Some(hang) = self.hangs.as_mut().and_then(|hangs| hangs.find(hosts))
                 && self.failure.is_none()
             {
@@ -164,7 +167,13 @@ impl Run<'_> {
                         hangs.for_each(|hangs| hangs.take_word(index, word, &self.processes));
                     }
                     Received::Message(Message::Activities(text)) => {
-                        self.hangs.iter_mut().for_each(|hangs| hangs.take_activities(&text));
+                        let hangs = self.hangs.iter_mut();
+                        hangs.for_each(|hangs| {
+                            hangs.take_activities(index, &text, &self.processes);
+                        });
+                    }
+                    Received::Message(Message::Ended) => {
+                        self.hangs.iter_mut().for_each(|hangs| hangs.note_end(index));
                     }
                     Received::Message(_) => {}
                     Received::Nothing | Received::Closed => break,

@@ -13,6 +13,7 @@ struct Link {
     ranks: usize,
     round: Mutex<u32>,
     words: Mutex<VecDeque<Word>>,
+    quiet_after: Option<Duration>,
 }
 
 impl WholeRun for Link {
@@ -22,6 +23,10 @@ impl WholeRun for Link {
 
     fn round(&self) -> u32 {
         *self.round.lock().unwrap()
+    }
+
+    fn quiet_after(&self) -> Option<Duration> {
+        self.quiet_after
     }
 
     fn announce(&self, word: Word) {
@@ -52,7 +57,7 @@ fn a_launcher_announces_a_standstill_answers_each_round_and_announces_a_move() {
     let mut now = Instant::now();
     let mut words_after = |ranks: &[RankState], has_moved| {
         now += Duration::from_secs(1);
-        host.note(now, ranks, has_moved);
+        host.note(now, ranks, if has_moved { Duration::ZERO } else { Duration::from_secs(1) });
         std::mem::take(&mut *link.words.lock().unwrap())
     };
     assert!(words_after(&[waits(1, 7, 4), waits(1, 0, 1)], true).is_empty());
@@ -67,6 +72,26 @@ fn a_launcher_announces_a_standstill_answers_each_round_and_announces_a_move() {
     assert_eq!(words_after(&[waits(36, 7, 4), waits(36, 0, 1)], false), [stand(1, 7, 5)]);
     assert_eq!(words_after(&[waits(40, 7, 5), waits(40, 0, 1)], true), [Word::Move]);
     assert_eq!(words_after(&[waits(46, 7, 5), waits(46, 0, 1)], false), [stand(1, 7, 6)]);
+}
+
+#[test]
+fn a_launcher_announces_once_that_its_ranks_are_quiet_until_one_moves() {
+    let quiet_after = Some(Duration::from_secs(10));
+    let link = Arc::new(Link { ranks: 8, quiet_after, ..Link::default() });
+    let mut host = HostPart::new(Arc::clone(&link) as Arc<dyn WholeRun>);
+    let now = Instant::now();
+    let mut words_after = |ranks: &[RankState], seconds| {
+        host.note(now, ranks, Duration::from_secs(seconds));
+        std::mem::take(&mut *link.words.lock().unwrap())
+    };
+    // A rank that computes prevents the announcement of a standstill for ever.
+    let ranks = [waits(1, 7, 4), RankState::Runs];
+    assert!(words_after(&ranks, 0).is_empty() && words_after(&ranks, 9).is_empty());
+    assert_eq!(words_after(&ranks, 10), [Word::Quiet { waits: true }]);
+    assert!(words_after(&ranks, 30).is_empty());
+    assert_eq!(words_after(&[RankState::Runs; 2], 0), [Word::Move]);
+    assert!(words_after(&[RankState::Runs; 2], 0).is_empty());
+    assert_eq!(words_after(&[RankState::Runs; 2], 11), [Word::Quiet { waits: false }]);
 }
 
 #[test]
@@ -178,8 +203,8 @@ impl Model {
         let published = |one: &ModelRank| waits(one.published.0, one.published.1, one.published.2);
         let ranks: Vec<RankState> = self.ranks[host].iter().map(published).collect();
         let (part, standstill) = &mut self.launchers[host];
-        let has_moved = standstill.note(self.now, &ranks) == Duration::ZERO;
-        part.note(self.now, &ranks, has_moved);
+        let stands = standstill.note(self.now, &ranks);
+        part.note(self.now, &ranks, stands);
         let from = self.random.below(self.ranks.len());
         let arrives = self.random.below(self.word_steps) == 0;
         let mut words = self.links[from].words.lock().unwrap();
