@@ -7,9 +7,9 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use contract::{
-    Awaited, ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
-    FabricDescription, NewContext, OperatingSystem, Readable, Request, Result, Selector, Time,
-    Writable,
+    Awaited, ClockQuality, Completion, ContextPlace, DescribeCall, Destination, Endpoint, Envelope,
+    Error, FabricDescription, NewContext, OperatingSystem, Readable, Request, Result, Selector,
+    Time, Writable,
 };
 use fabric_ofi::OfiEndpoint;
 use fabric_shm::PollState;
@@ -123,8 +123,13 @@ impl Outer {
         either!(self, outer => outer.announce_by_messages(place, call_id))
     }
 
-    pub(crate) fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
-        either!(self, outer => outer.find_mismatch(place, number))
+    pub(crate) fn find_mismatch(
+        &mut self,
+        place: ContextPlace,
+        number: u32,
+        describe: DescribeCall<'_>,
+    ) -> Option<Error> {
+        either!(self, outer => outer.find_mismatch(place, number, describe))
     }
 
     #[inline]

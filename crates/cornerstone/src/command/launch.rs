@@ -100,13 +100,9 @@ fn run(
     observation: &mut Option<Observation>,
 ) -> Result<ExitCode, Failure> {
     let fabric = arguments.fabric();
-    let provider = match &fabric {
-        LaunchFabric::Ofi(provider) => Some(provider.as_deref()),
-        _ => None,
-    };
-    let wants_hosts = fabric == LaunchFabric::Cluster || provider.is_some();
-    let hosts = Hosts::new(&arguments.hosts, wants_hosts)?;
-    if let Some(provider) = provider {
+    let carrier = carrier(&fabric);
+    let hosts = Hosts::new(&arguments.hosts, carrier.is_some())?;
+    if let Some(provider) = carrier.as_ref().and_then(Carrier::provider) {
         ofi::check(hosts.as_ref(), provider)?;
     }
     let is_cluster = matches!(fabric, LaunchFabric::Cluster(_));
@@ -131,7 +127,16 @@ fn run(
     launch(arguments, options, &mut start)
 }
 
-/// Refuses hosts for a fabric that has one alone.
+/// Returns the carrier of messages between hosts, or `None` if the fabric permits one host only.
+fn carrier(fabric: &LaunchFabric) -> Option<Carrier> {
+    match fabric {
+        LaunchFabric::Cluster(outer) => Some(Carrier::from(outer)),
+        LaunchFabric::Ofi(provider) => Some(Carrier::Ofi(provider.clone())),
+        LaunchFabric::Local | LaunchFabric::Tcp | LaunchFabric::Simulated(_) => None,
+    }
+}
+
+/// Refuses hosts for a fabric that permits one host only.
 fn on_this_host(hosts: Option<&Hosts>, fabric: &LaunchFabric) -> Result<(), Failure> {
     if hosts.is_none() {
         return Ok(());
@@ -288,7 +293,7 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
         observed: None,
         ranks: arguments.ranks,
         watch: None,
-        provider: None,
+        carrier: Carrier::default(),
     })
 }
 
