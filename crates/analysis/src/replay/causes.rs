@@ -146,8 +146,8 @@ mod tests {
         let without = |stage| recording.without_pauses(&causes, |seen| seen.stage == Some(stage));
         assert_eq!((without(1).lost_us(), without(2).lost_us()), (8.0 * 300.0, 7.0 * 300.0));
         assert_eq!((causes.of_stage(1).ranks(), causes.of_stage(2).ranks()), (vec![0], vec![1]));
-        // Between two losses the job catches up: 300 us at 10 us an instance take 30 periods of 20 us, and the next loss
-        // comes after 1000 us. So what each stage causes adds up to all.
+        // Between two losses the job catches up: 300 us at 10 us an instance take 30 periods of 20 us, 600 us, and the
+        // next loss comes after 1000 us. So what each stage causes adds up to all.
         let missed = |recording: &Recording| {
             recording.missed(job(20.0)).iter().filter(|missed| **missed).count()
         };
