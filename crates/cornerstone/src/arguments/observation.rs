@@ -14,8 +14,8 @@ pub(crate) struct ObservationArguments {
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(crate) report: Vec<OsString>,
 
-    /// Compare the time of receiving calls with the limits of this machine in RUN, a results file of `cornerstone run
-    /// limits` (with --report)
+    /// Compare the time of messages and collectives with the limits of this machine in RUN, a results file of
+    /// `cornerstone run limits` (with --report)
     #[arg(long, value_name = "RUN", requires = "report")]
     pub(crate) limits: Option<PathBuf>,
 

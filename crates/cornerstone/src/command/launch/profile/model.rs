@@ -74,8 +74,8 @@ pub(super) struct CallRow {
     pub(super) longest_s: f64,
     pub(super) waiting_s: f64,
     pub(super) bytes: u64,
-    /// For a place that receives, if the machine's limits are known: the least time of its messages, divided by the
-    /// time in which it did not wait.
+    /// Of a place whose calls have a bound, if the machine's limits are known: the least that they take, over the time
+    /// that they were not waiting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) share_of_limit: Option<f64>,
 }

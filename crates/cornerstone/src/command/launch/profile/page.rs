@@ -271,7 +271,7 @@ fn reading() -> Markup {
         ),
         (
             "Of limit",
-            "For a receiving place: the least time of its messages on this machine (the transfer of a line and one copy of the rest, for each), divided by the time in which it was not waiting.",
+            "The least time of the calls on this machine, divided by the time in which they were not waiting: for a received message the transfer of a line and one copy of the rest, for a blocking send the copy, for a member of a blocking collective the transfer of a line if it needs data of others, and one copy of what it gives. Other calls have no bound: sends that are only started or fit a line, waits for them, collectives that are only started, files and windows.",
         ),
         ("Memory", "The maximum resident memory of the process, as the system counts it."),
     ];

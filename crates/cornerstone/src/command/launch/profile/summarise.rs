@@ -63,7 +63,7 @@ pub(super) fn summarise(records: &[RankRecord], about: About) -> Followed {
     let last_s = records.iter().map(end).fold(zero_s, f64::max);
     let run_s = if records.is_empty() { 0.0 } else { last_s - zero_s };
     let waiting = waiting_by_site(records, &waits);
-    let floors = limits::floors(records, &messages, about.limits.as_ref());
+    let floors = limits::floors(records, &messages, about.limits.as_ref(), &dependence);
     let profile = Profile {
         schema: SCHEMA,
         generator: crate::report::GENERATOR,
