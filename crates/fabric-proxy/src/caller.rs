@@ -56,7 +56,7 @@ pub(crate) struct Caller {
     /// Operations that were ended since the last request.
     ended: RefCell<Vec<Request>>,
     any_has_left: Cell<bool>,
-    /// True if the launcher was told of the current wait, and the number of such reports about waits that may end.
+    /// True if the current wait was reported to the launcher, and the number of such reports about waits that may end.
     has_told: Cell<bool>,
     told: Cell<u64>,
     /// The error after which no further request is made.

@@ -18,7 +18,7 @@ pub(crate) struct LibraryTime {
     is_told: Cell<bool>,
     /// Number of nested functions in progress: a library that observes the calls is entered first.
     depth: Cell<u32>,
-    /// Begin of the current interval in the library.
+    /// Start of the current interval in the library.
     since_ns: Cell<u64>,
     /// Time that is not computing in the intervals that are over.
     free_ns: Cell<u64>,

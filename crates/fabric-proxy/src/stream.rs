@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
         Reader { line, at: 0, end: line.bytes() }
     }
 
-    /// Reads the part that begins at `at`. The second result is the begin of the next part.
+    /// Reads the part that begins at `at`. The second result is the beginning of the next part.
     pub(crate) fn part(line: &'a Line, at: usize) -> (Self, usize) {
         let all = line.bytes();
         let mut reader = Reader { line, at: at.min(all), end: all };

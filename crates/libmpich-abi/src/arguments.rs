@@ -53,7 +53,7 @@ pub(crate) fn buffer_address(start: *const c_void) -> Plain<*const c_void> {
     Plain(special.map_or(start, |pair| pair.1 as *const c_void))
 }
 
-/// Creates the argument for the begin of a file's view, which may be MPI_DISPLACEMENT_CURRENT.
+/// Creates the argument for the beginning of a file's view, which may be MPI_DISPLACEMENT_CURRENT.
 pub(crate) fn displacement(foreign: i64) -> Plain<i64> {
     const CURRENT: (i64, i64) = (-54_278_278, -1);
     Plain(if foreign == CURRENT.0 { CURRENT.1 } else { foreign })

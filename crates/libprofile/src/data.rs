@@ -36,7 +36,7 @@ struct Many {
     types: *const Datatype,
 }
 
-/// The begin of each part.
+/// The beginning of each part.
 #[derive(Clone, Copy)]
 enum Displacements {
     /// Parts follow each other.

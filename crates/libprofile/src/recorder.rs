@@ -262,7 +262,7 @@ impl Recorder {
         rank == self.rank
     }
 
-    /// Compares memory at the begin of a call that waits for some requests.
+    /// Compares memory at the beginning of a call that waits for some requests.
     pub(crate) fn before_call(&mut self, awaited: &[Request]) {
         if let Some(checks) = &mut self.checks {
             checks.before_call(awaited);

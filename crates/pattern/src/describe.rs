@@ -83,7 +83,7 @@ fn counted(count: u64, thing: &str) -> String {
     if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
 
-/// Returns a size in the largest binary unit of which it is a whole multiple.
+/// Returns a size in the largest binary unit that divides it.
 pub fn bytes(size: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.into_iter().find(|(unit, _)| size >= *unit && size.is_multiple_of(*unit)) {

@@ -53,7 +53,7 @@ pub struct Event {
     pub kind: Kind,
     /// True if it stands for the whole call. Exactly one of the events of a call does.
     pub is_span: bool,
-    /// Begin of the call, in ticks.
+    /// Start of the call, in ticks.
     pub begin: u64,
     /// End of the call, in ticks.
     pub end: u64,

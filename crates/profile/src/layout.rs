@@ -60,7 +60,7 @@ pub mod head {
     pub const BEGIN_NS: usize = 6;
     /// See above.
     pub const BEGIN_TIME: usize = 7;
-    /// As the begin, when MPI_Finalize was called, or zeros.
+    /// As at the beginning, when MPI_Finalize was called, or zeros.
     pub const END_TICKS: usize = 8;
     /// See above.
     pub const END_NS: usize = 9;

@@ -15,7 +15,7 @@ use crate::waits::Wait;
 pub struct Stretch {
     /// Index of the record.
     pub record: usize,
-    /// Begin in seconds.
+    /// Start in seconds.
     pub begin_s: f64,
     /// End in seconds.
     pub end_s: f64,

@@ -34,7 +34,7 @@ pub struct Wait {
     pub cause: usize,
     /// See above.
     pub cause_event: usize,
-    /// Begin of the wait, in seconds.
+    /// Start of the wait, in seconds.
     pub begin_s: f64,
     /// Arrival of the other rank, or the end of the call if that was earlier, in seconds.
     pub end_s: f64,

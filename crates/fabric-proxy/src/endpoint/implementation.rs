@@ -286,8 +286,8 @@ unsafe impl Endpoint for ProxyEndpoint {
                 None => i32::from(told.is_err()),
             };
         };
-        // The launcher must be told first. Other ranks may fail because of this as soon as the other end is told, and
-        // must not be reported as the first.
+        // The failure must be reported to the launcher first. Other ranks may fail because of it as soon as the other
+        // end has the report, and must not be reported as the first.
         let status = self.take_launched().map_or(1, |launched| launched.finish(outcome));
         let _ = self.call(ask, |writer| writer.bytes(why.as_bytes()));
         status

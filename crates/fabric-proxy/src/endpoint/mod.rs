@@ -40,7 +40,7 @@ pub struct ProxyEndpoint {
     /// The name of the fabric.
     name: String,
     every_rank_has_a_processor: bool,
-    /// True if the other end executes collectives, or must be told of them.
+    /// True if the other end executes collectives, or needs announcements of them.
     sees_collectives: bool,
     /// True while the process reports to the launcher what it waits for. No request is made then.
     telling: Cell<bool>,

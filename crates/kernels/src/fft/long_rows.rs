@@ -19,7 +19,7 @@ pub(super) const PARTS: usize = 16;
 /// Rows in parts: each row is divided into as many parts of successive points as there are lanes, which may be
 /// anywhere.
 pub(super) struct Parts<T> {
-    /// Begin of each part of the first row.
+    /// Start of each part of the first row.
     pub(super) start: [*const T; PARTS],
     /// Distance from there to the same part of the next row, in real numbers.
     pub(super) step: [usize; PARTS],

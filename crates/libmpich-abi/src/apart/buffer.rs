@@ -16,7 +16,7 @@ use crate::values;
 /// Factor of the length. A message of one byte takes 97 bytes of a buffer in MPICH, and 513 in our library.
 const LONGER: i64 = 6;
 
-/// Lengths given by the program, by address.
+/// Lengths that the program passed, by address.
 static LENGTHS: Mutex<BTreeMap<usize, i64>> = Mutex::new(BTreeMap::new());
 
 unsafe fn attach(

@@ -86,7 +86,7 @@ struct Posted {
 #[derive(Default)]
 pub(crate) struct Checks {
     pub(crate) types: TypeMaps,
-    /// Those that only read, of which an epoch of a window may have very many, and those that also write.
+    /// Operations that only read, and those that also write. An epoch of a window may have very many of the former.
     reading: Vec<Posted>,
     writing: Vec<Posted>,
     /// The memory of persistent operations.
@@ -208,8 +208,8 @@ impl Checks {
         }
     }
 
-    /// Compares memory at the begin of a call that waits for some requests. A change since the last call was not made
-    /// by this call.
+    /// Compares memory at the beginning of a call that waits for some requests. A change since the last call was not
+    /// made by this call.
     pub(crate) fn before_call(&mut self, awaited: &[Request]) {
         for posted in self.writing.iter_mut().filter(|one| one.is_certain) {
             for memory in &mut posted.memory {

@@ -35,7 +35,7 @@ impl Watched {
         Some(Watched { last: first.clone(), first, calls: 0, is_changed: false })
     }
 
-    /// Compares the memory at the begin of a call, which may wait for the receive.
+    /// Compares the memory at the beginning of a call, which may wait for the receive.
     pub(super) fn call(&mut self, region: &Region, is_awaited: bool) {
         self.calls = self.calls.saturating_add(1);
         if is_awaited || self.calls <= CALLS_COMPARED || self.calls.is_power_of_two() {
@@ -74,8 +74,8 @@ mod tests {
         Region::new(std::iter::once(start..start + bytes).collect())
     }
 
-    /// Applies steps, each of which writes a byte, and watches the six bytes from the second on. Returns whether the
-    /// program is found to have written to them.
+    /// Writes the bytes of `steps`, and watches the six bytes from the second on. Returns whether the program is found
+    /// to have written to them.
     fn changed(steps: &[(usize, u8)], received: usize) -> bool {
         let mut memory = vec![0_u8; 8];
         let at = memory.as_mut_ptr();

@@ -83,8 +83,8 @@ fn write_node(text: &mut String, schedule: &Schedule, node: usize) {
     text.push('\n');
 }
 
-/// Returns the begin of each stage and the length of all together, if the length of a stage is the number of messages
-/// that share its busiest link.
+/// Returns the beginning of each stage and the length of all together, if the length of a stage is the number of
+/// messages that share its busiest link.
 fn begins(schedule: &Schedule) -> (Vec<usize>, usize) {
     let mut all = 0;
     let mut begins = Vec::new();
