@@ -5,7 +5,7 @@ use std::rc::Rc;
 use contract::{
     Awaited, LongWaits, OtherEnds, RememberedCall, Request, Selector, WaitPlace, WaitTerms,
 };
-use fabric_shm::{PollState, ShmEndpoint};
+use fabric_shm::ShmEndpoint;
 
 use super::OfiEndpoint;
 
@@ -78,15 +78,7 @@ impl LongWaits for OfiEndpoint {
     }
 
     fn report_wait(&mut self, place: WaitPlace) {
-        let own = self.engine.poll_state();
-        // Another rank may still be about to join over these connections.
-        let outer = self.outer.poll_state();
-        let found = PollState {
-            state: own.state ^ outer.state.rotate_left(32),
-            sent: own.sent + outer.sent,
-            received: own.received + outer.received,
-            ..own
-        };
+        let found = self.poll_state();
         let unexpected = match self.is_noting_waits() {
             true => self.engine.unexpected(),
             false => Vec::new(),
