@@ -84,8 +84,9 @@ impl Team {
     /// Finds a member whose call by messages with this number has another call id, which is returned too.
     fn find_differing(&self, number: u32, own: u32) -> Option<(usize, u32)> {
         let call_id = |other| self.board(other).recent_by_messages.call_id(number);
-        let calls = (0..self.size()).filter_map(|other| Some((other, call_id(other)?)));
-        calls.into_iter().find(|&(_, theirs)| theirs != own)
+        (0..self.size())
+            .filter_map(|other| Some((other, call_id(other)?)))
+            .find(|&(_, theirs)| theirs != own)
     }
 
     /// Begins a call with this number, of which nothing is published yet: the last published call is an earlier one.

@@ -133,8 +133,8 @@ struct UnderWay<E: Endpoint> {
 }
 
 /// Such a collective with its plan.
-struct StartedCall<P, E: Endpoint> {
-    plan: P,
+struct StartedCall<E: Endpoint> {
+    plan: Rc<dyn AnyPlan<E>>,
     call: UnderWay<E>,
 }
 
@@ -199,7 +199,7 @@ fn begin<E: Endpoint>(plan: &dyn AnyPlan<E>, at: &Rc<Context<E>>) -> Result<Begi
 pub(super) fn start<E: Endpoint + 'static, P: Plan<E>>(plan: P) -> Result<Action<E>> {
     match begin(&plan, Plan::context(&plan))? {
         Beginning::Ended(outcome) => Ok(Action::Done(Status::empty(), outcome)),
-        Beginning::UnderWay(call) => Ok(under_way(StartedCall { plan: Owned(plan), call })),
+        Beginning::UnderWay(call) => Ok(under_way(Rc::new(plan), call)),
         Beginning::ByMessages => start_by_messages(&plan),
     }
 }
@@ -220,42 +220,21 @@ pub(super) fn start_again<E: Endpoint + 'static>(
 ) -> Result<Option<Action<E>>> {
     Ok(match begin(&*plan, at)? {
         Beginning::Ended(outcome) => Some(Action::Done(Status::empty(), outcome)),
-        Beginning::UnderWay(call) => Some(under_way(StartedCall { plan, call })),
+        Beginning::UnderWay(call) => Some(under_way(plan, call)),
         Beginning::ByMessages => None,
     })
 }
 
-fn under_way<E: Endpoint + 'static, P: PlanOf<E> + 'static>(call: StartedCall<P, E>) -> Action<E> {
-    let engine = call.plan.plan().context().engine().clone();
-    let running = Rc::new(call);
+fn under_way<E: Endpoint + 'static>(plan: Rc<dyn AnyPlan<E>>, call: UnderWay<E>) -> Action<E> {
+    let engine = plan.context().engine().clone();
+    let running = Rc::new(StartedCall { plan, call });
     engine.add(running.clone());
     Action::Collective(running)
 }
 
-/// A plan that a started call owns or shares.
-trait PlanOf<E: Endpoint> {
-    /// Returns it.
-    fn plan(&self) -> &dyn AnyPlan<E>;
-}
-
-/// A plan of one call.
-struct Owned<P>(P);
-
-impl<E: Endpoint, P: Plan<E>> PlanOf<E> for Owned<P> {
-    fn plan(&self) -> &dyn AnyPlan<E> {
-        &self.0
-    }
-}
-
-impl<E: Endpoint> PlanOf<E> for Rc<dyn AnyPlan<E>> {
-    fn plan(&self) -> &dyn AnyPlan<E> {
-        &**self
-    }
-}
-
-impl<E: Endpoint, P: PlanOf<E>> Activity<E> for StartedCall<P, E> {
+impl<E: Endpoint> Activity<E> for StartedCall<E> {
     fn advance(&self, endpoint: &mut E) {
-        self.call.advance(self.plan.plan(), endpoint);
+        self.call.advance(&*self.plan, endpoint);
     }
 
     fn has_ended(&self) -> bool {
@@ -272,7 +251,7 @@ impl<E: Endpoint, P: PlanOf<E>> Activity<E> for StartedCall<P, E> {
     }
 
     fn context(&self) -> u32 {
-        self.plan.plan().context().number()
+        self.plan.context().number()
     }
 }
 

@@ -31,6 +31,11 @@ pub struct Communicator<E: Endpoint> {
 impl<E: Endpoint> Communicator<E> {
     /// Creates a communicator that has only a context.
     pub(crate) fn of(context: Context<E>) -> Self {
+        // It takes a walk over the stack, so contexts inside the library do without.
+        let endpoint = context.engine().endpoint().ok();
+        if let Some(call) = endpoint.and_then(|endpoint| endpoint.remember_call()) {
+            context.identity().set_maker(call);
+        }
         Communicator {
             context: Rc::new(context),
             info: Info::new(),

@@ -89,9 +89,8 @@ impl<E: Endpoint> Context<E> {
 
     fn of(engine: Rc<Engine<E>>, group: Group, peers: Group, split: Option<usize>) -> Option<Self> {
         let rank = group.rank_of(engine.rank())?;
-        let made = engine.endpoint().ok().and_then(|endpoint| endpoint.remember_call());
         Some(Context {
-            identity: Identity::new((group.clone(), split), engine.size(), made),
+            identity: Identity::new((group.clone(), split), engine.size()),
             rank,
             is_identity: split.is_none() && group.is_identity(),
             engine,

@@ -16,8 +16,8 @@ pub(crate) struct Identity {
     /// Number of members of the first of two groups.
     split: Option<usize>,
     name: RefCell<String>,
-    /// The call of the program that has made it.
-    made: Option<RememberedCall>,
+    /// The call of the program that has made it. Unset for contexts that the program does not know.
+    maker: OnceCell<RememberedCall>,
     role: OnceCell<Role>,
     latest: Cell<MadeCall>,
     /// Number of ranks of the run.
@@ -52,16 +52,12 @@ pub(crate) trait WindowWaits {
 }
 
 impl Identity {
-    pub(super) fn new(
-        (members, split): (Group, Option<usize>),
-        run_size: usize,
-        made: Option<RememberedCall>,
-    ) -> Rc<Self> {
+    pub(super) fn new((members, split): (Group, Option<usize>), run_size: usize) -> Rc<Self> {
         Rc::new(Identity {
             members,
             split,
             name: RefCell::default(),
-            made,
+            maker: OnceCell::new(),
             role: OnceCell::new(),
             latest: Cell::default(),
             run_size,
@@ -74,6 +70,11 @@ impl Identity {
 
     pub(crate) fn set_name(&self, name: impl Into<String>) {
         *self.name.borrow_mut() = name.into();
+    }
+
+    /// Sets the call that has made it.
+    pub(crate) fn set_maker(&self, call: RememberedCall) {
+        let _ = self.maker.set(call);
     }
 
     /// Declares that it is the context of a window.
@@ -121,7 +122,7 @@ impl Identity {
         if !name.is_empty() {
             return format!(" in {kind} {name:?} {members}");
         }
-        let made = self.made.as_ref().map(ToString::to_string).unwrap_or_default();
+        let made = self.maker.get().map(ToString::to_string).unwrap_or_default();
         let made = if made.is_empty() { made } else { format!(", made by {made}") };
         format!(" in the {kind} {members}{made}")
     }
@@ -211,8 +212,9 @@ mod tests {
 
     /// An identity in a run of four ranks.
     fn identity(members: &[usize], split: Option<usize>, made: &'static str) -> Rc<Identity> {
-        let made: RememberedCall = Box::new(made);
-        Identity::new((members.to_vec().into(), split), 4, Some(made))
+        let identity = Identity::new((members.to_vec().into(), split), 4);
+        identity.set_maker(Box::new(made));
+        identity
     }
 
     #[test]
