@@ -109,8 +109,7 @@ impl Forecast {
 
     /// Returns the job at a period.
     fn job(&self, period_us: f64) -> Replayed {
-        let Known { waiting, settling, .. } = &self.known;
-        let (waiting, settling) = (*waiting, *settling);
+        let Known { waiting, settling, .. } = self.known;
         Replayed { period_us, waiting, settling, pace: self.pace }
     }
 
