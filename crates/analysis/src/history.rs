@@ -7,6 +7,9 @@ use serde::Serialize;
 
 use crate::changes::{Change, Search, changes};
 use crate::compare::Name;
+use crate::launches::{interval_of_launches, select};
+use crate::line_states::{LineStates, Lines, lines_of};
+use crate::statistics::Sample;
 
 /// Properties that the runs of one series share: the machine and the fabric.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -38,8 +41,31 @@ pub struct Point {
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// The median of each launch.
+    /// The median of each launch. If the runs of the machine met several performance states, only of those in the state
+    /// that is the commonest in all of them, unless the run never met it.
     pub launches: Vec<f64>,
+    /// The lines beside each of these launches.
+    #[serde(skip)]
+    pub lines_us: Vec<Lines>,
+    /// Confidence of the interval.
+    #[serde(skip)]
+    pub confidence: f64,
+}
+
+impl Point {
+    /// Reduces the launches to those in one state, and the number to theirs.
+    fn keep_state(&mut self, states: &LineStates, state: usize) {
+        let kept = select(states, state, &self.launches, &self.lines_us);
+        if kept.len() == self.launches.len() {
+            return;
+        }
+        let interval = interval_of_launches(&kept, self.confidence, 1.0);
+        if let (Ok(sample), Some(interval)) = (Sample::new(kept.as_slice()), interval) {
+            (self.median, self.low, self.high) = (sample.median(), interval.low, interval.high);
+        }
+        self.lines_us.retain(|lines| states.state(*lines) == Some(state));
+        self.launches = kept;
+    }
 }
 
 /// One number over time on one machine.
@@ -112,14 +138,33 @@ impl History {
 
     /// Returns every number over time, by machine and then by name.
     pub fn series(self, search: &Search) -> Vec<Series> {
+        let states = self.states();
         let series =
             |((machine, name), (better, mut points)): ((Machine, Name), (Better, Vec<Point>))| {
+                if let Some((states, commonest)) = states.get(&machine) {
+                    points.iter_mut().for_each(|point| point.keep_state(states, *commonest));
+                }
                 points.sort_by(|a, b| (&a.started, &a.run).cmp(&(&b.started, &b.run)));
                 let medians: Vec<f64> = points.iter().map(|point| point.median).collect();
                 let changes = changes(&medians, search);
                 Series { machine, name, better, points, changes }
             };
         self.series.into_iter().map(series).collect()
+    }
+
+    /// Returns the performance states of each machine that has several, and the commonest one.
+    fn states(&self) -> BTreeMap<Machine, (LineStates, usize)> {
+        let mut lines: BTreeMap<&Machine, Vec<Lines>> = BTreeMap::new();
+        for ((machine, _), (_, points)) in &self.series {
+            let known = points.iter().flat_map(|point| &point.lines_us).filter(|one| one.is_some());
+            lines.entry(machine).or_default().extend(known);
+        }
+        let states = |(machine, lines): (&Machine, Vec<Lines>)| {
+            let states = LineStates::of(lines.iter().copied());
+            let commonest = states.commonest(lines);
+            states.are_several().then(|| (machine.clone(), (states, commonest)))
+        };
+        lines.into_iter().filter_map(states).collect()
     }
 }
 
@@ -136,6 +181,8 @@ fn point(run: &Run, measurement: &Measurement) -> Point {
         low: summary.ci_low,
         high: summary.ci_high,
         launches: measurement.launches().to_vec(),
+        lines_us: lines_of(measurement),
+        confidence: header.confidence,
     }
 }
 
@@ -200,7 +247,7 @@ impl Series {
 mod tests {
     use super::*;
     use crate::launches::pooled;
-    use crate::records::{measurement, run};
+    use crate::records::{measurement, run, with_line};
 
     fn of_day(day: usize, label: &str, medians: &[f64]) -> Run {
         let mut all = run((0..)
@@ -247,6 +294,32 @@ mod tests {
         let points: Vec<usize> =
             history.series(&Search::default()).iter().map(|series| series.points.len()).collect();
         assert_eq!(points, [1, 1, 1]);
+    }
+
+    /// Two runs of which each met another state most often. The history is of the state that both together met most.
+    #[test]
+    fn a_history_is_of_one_state_of_the_machine() {
+        let run_in = |day: usize, launches: &[(f64, f64)]| {
+            let one = |(launch, &(us, line_us)): (u32, &(f64, f64))| {
+                let one = measurement("ping-pong", 8, &[us]);
+                with_line(Measurement { launch, ..one }, [line_us, line_us])
+            };
+            let mut all = run((0..).zip(launches).map(one).collect());
+            all.headers[0].started = format!("2026-01-{day:02}T12:00:00Z");
+            all.label = day.to_string();
+            pooled(all)
+        };
+        let (near, far) = (0.05, 0.16);
+        let mut history = History::default();
+        history.add(&run_in(1, &[(1.0, near), (1.1, near), (1.2, near), (4.0, far)]));
+        history.add(&run_in(2, &[(1.3, near), (4.0, far), (4.1, far)]));
+        history.add(&run_in(3, &[(4.0, far), (4.2, far)]));
+        let series = history.series(&Search::default()).remove(0);
+        let found: Vec<(f64, usize)> =
+            series.points.iter().map(|point| (point.median, point.launches.len())).collect();
+        // Four launches near and five far. A far one of the first day, two and two.
+        assert_eq!(found, [(4.0, 1), (4.05, 2), (4.1, 2)]);
+        assert_eq!((series.points[1].low, series.points[1].high), (4.0, 4.1));
     }
 
     #[test]

@@ -4,13 +4,17 @@
 //! state of the machine. A case's median is therefore the median of its launches' medians. Its interval is the
 //! nonparametric one of these medians, which six launches reach at 95 %. The variation among the samples of one launch
 //! appears in the other quantiles only.
+//!
+//! Where launches met several performance states of the machine ([`LineStates`]), both are of the launches in the state
+//! that is the commonest in the run.
 
 mod one_period;
 
 use std::collections::BTreeMap;
 
-use record::{Measurement, Run, StopReason, Summary};
+use record::{Key, Measurement, Run, StopReason, Summary};
 
+use crate::line_states::{LineStates, Lines};
 use crate::statistics::{MedianInterval, Sample, reaches, summarise, widened_median_interval};
 
 /// Returns the number of launches for which the interval of their median reaches this confidence, between 0 and 1: the
@@ -121,6 +125,56 @@ fn inflation(correlations: impl Iterator<Item = f64>) -> f64 {
     1.0 + 2.0 * correlations.take_while(|&correlation| correlation > 0.0).sum::<f64>()
 }
 
+/// The performance state that the numbers of a run describe: the commonest of its measurements.
+#[derive(Debug, Default)]
+pub struct RunState {
+    states: LineStates,
+    commonest: usize,
+    /// The lines beside each measurement of each launch.
+    lines: BTreeMap<(Key, String, u32), Lines>,
+}
+
+impl RunState {
+    /// Returns the state of a run whose launches are separate measurements.
+    pub fn of(run: &Run) -> RunState {
+        // Only the metric that was sampled has turns. Several turns of one launch meet several states.
+        let timed = run.measurements.iter().filter(|m| m.turns.len() == 1);
+        let lines: BTreeMap<_, Lines> =
+            timed.map(|m| ((m.key(), m.fabric.clone(), m.launch), m.turns[0].line_us)).collect();
+        let known = || lines.values().copied().filter(Option::is_some);
+        let states = LineStates::of(known());
+        let commonest = states.commonest(known());
+        RunState { states, commonest, lines }
+    }
+
+    /// Returns the lines beside a measurement of one launch.
+    pub fn lines(&self, measurement: &Measurement) -> Lines {
+        let of = (measurement.key(), measurement.fabric.clone(), measurement.launch);
+        self.lines.get(&of).copied().flatten()
+    }
+
+    /// Returns the medians of the launches in the state of the run, or all if none was in it or if the lines of some
+    /// are not known.
+    pub fn select(&self, medians: &[f64], lines: &[Lines]) -> Vec<f64> {
+        select(&self.states, self.commonest, medians, lines)
+    }
+}
+
+/// Returns the medians of the launches in one state, or all if none was in it or if the lines of some are not known.
+pub(crate) fn select(
+    states: &LineStates,
+    state: usize,
+    medians: &[f64],
+    lines: &[Lines],
+) -> Vec<f64> {
+    let is_in = |lines: &Lines| states.state(*lines) == Some(state);
+    let each = medians.iter().zip(lines);
+    let selected: Vec<f64> =
+        each.filter(|(_, lines)| is_in(lines)).map(|(median, _)| *median).collect();
+    let is_known = lines.len() == medians.len() && lines.iter().all(Option::is_some);
+    if is_known && !selected.is_empty() { selected } else { medians.to_vec() }
+}
+
 /// Returns the run with one measurement for each case and metric, over all its launches. If a measurement was repeated
 /// in the same launch, as in a resumed run, the later one counts. The same applies to measurements that contain a
 /// search for a period or pauses.
@@ -128,9 +182,11 @@ pub fn pooled(mut run: Run) -> Run {
     let Some(header) = run.headers.last() else { return run };
     let (precision, confidence) = (header.precision, header.confidence);
     let trials = one_period::Trials::take(&mut run.measurements);
+    let state = RunState::of(&run);
     let mut order = Vec::new();
     let mut cases: BTreeMap<_, BTreeMap<u32, Measurement>> = BTreeMap::new();
-    for measurement in std::mem::take(&mut run.measurements) {
+    for mut measurement in std::mem::take(&mut run.measurements) {
+        measurement.launch_lines_us = state.lines(&measurement).map(Some).into_iter().collect();
         let m = &measurement;
         let case = (m.key(), m.metric.clone(), m.unit.clone(), m.fabric.clone());
         let launches = cases.entry(case.clone()).or_insert_with(|| {
@@ -139,12 +195,15 @@ pub fn pooled(mut run: Run) -> Run {
         });
         launches.insert(measurement.launch, measurement);
     }
-    let medians: Vec<Vec<f64>> = cases.values().map(|of_case| medians(of_case.values())).collect();
+    let medians: Vec<Vec<f64>> = cases
+        .values()
+        .map(|of_case| state.select(&medians(of_case.values()), &lines(of_case.values())))
+        .collect();
     let shared = shared_dependence(medians.iter().map(Vec::as_slice));
     for case in order {
         let launches: Vec<Measurement> =
             cases.remove(&case).into_iter().flat_map(BTreeMap::into_values).collect();
-        run.measurements.extend(pool(launches, precision, confidence, shared));
+        run.measurements.extend(pool(launches, precision, confidence, (&state, shared)));
     }
     trials.give_back(&mut run.measurements);
     run
@@ -155,13 +214,14 @@ fn pool(
     mut launches: Vec<Measurement>,
     precision: f64,
     confidence: f64,
-    shared: f64,
+    (state, shared): (&RunState, f64),
 ) -> impl Iterator<Item = Measurement> {
     let is_apart = |m: &Measurement| m.search.is_some() || m.pauses.is_some();
     if launches.len() < 2 || launches.iter().any(is_apart) {
         return launches.pop().into_iter();
     }
-    let medians = medians(&launches);
+    let (all, lines) = (medians(&launches), lines(&launches));
+    let medians = state.select(&all, &lines);
     let converged = launches_are_precise(&medians, confidence, precision, shared);
     let interval = interval_of_launches(&medians, confidence, shared);
     let summary = summary(&launches, &medians, interval, confidence);
@@ -182,13 +242,18 @@ fn pool(
         StopReason::Precision => StopReason::TimeLimit,
         limit => limit,
     };
-    (pooled.summary, pooled.launch_medians) = (summary, medians);
+    (pooled.summary, pooled.launch_medians, pooled.launch_lines_us) = (summary, all, lines);
     Some(pooled).into_iter()
 }
 
 /// Returns the median of each launch of a case.
 fn medians<'a>(launches: impl IntoIterator<Item = &'a Measurement>) -> Vec<f64> {
     launches.into_iter().map(|m| m.summary.median).collect()
+}
+
+/// Returns the lines beside each launch of a case.
+fn lines<'a>(launches: impl IntoIterator<Item = &'a Measurement>) -> Vec<Lines> {
+    launches.into_iter().flat_map(|m| m.launch_lines_us.iter().copied()).collect()
 }
 
 fn summary(

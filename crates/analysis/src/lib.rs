@@ -6,6 +6,7 @@
 //! * [`changes`](mod@changes): changes of a number that is measured repeatedly;
 //! * [`history`]: the runs of a machine over time, number by number;
 //! * [`launches`]: measurements of several launches as one each;
+//! * [`line_states`]: the performance states of a machine, by the hand-over of a cache line;
 //! * [`pairs`]: pairs of ranks that are slower than the others;
 //! * [`parallel`]: the gain of a program by more ranks, and what limits it;
 //! * [`pauses`]: recurring kinds among the pauses of a processor;
@@ -18,6 +19,7 @@ pub mod compare;
 pub mod history;
 pub mod launches;
 pub mod limits;
+pub mod line_states;
 pub mod model;
 pub mod pairs;
 pub mod parallel;

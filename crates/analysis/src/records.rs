@@ -1,6 +1,6 @@
 //! Records that tests invent.
 
-use record::{Better, Measurement, Run, RunHeader};
+use record::{Better, Measurement, Repetition, Run, RunHeader};
 
 use crate::statistics::{Sample, summarise};
 
@@ -20,6 +20,13 @@ pub(crate) fn measurement(benchmark: &str, size_bytes: u64, samples: &[f64]) -> 
             summarise(&Sample::new(samples).unwrap(), 0.95),
         )
     }
+}
+
+/// Returns the measurement of a launch with these lines before and after it.
+pub(crate) fn with_line(measurement: Measurement, line_us: [f64; 2]) -> Measurement {
+    let samples = measurement.samples.len() as u64;
+    let turn = Repetition { samples, clock_share: 0.0, line_us: Some(line_us) };
+    Measurement { turns: vec![turn], ..measurement }
 }
 
 pub(crate) fn run(measurements: Vec<Measurement>) -> Run {

@@ -148,19 +148,20 @@ impl Bench<'_> {
         let event = |rank: &mut dyn Rank| event(rank, &mut data);
         let mut outcome = self.measure(program.timing, program.in_a_row, event)?;
         let after_us = self.line_beside_us()?;
-        if let Some(outcome) = outcome.as_mut().filter(|_| self.is_repeated()) {
+        if let Some(outcome) = outcome.as_mut().filter(|_| self.is_repeated() || after_us.is_some())
+        {
             outcome.repetitions = vec![repetition::only(outcome, before_us, after_us)];
         }
         data.check(program.received, seed)?;
         Ok(outcome)
     }
 
-    /// Measures the hand-over of a cache line, in microseconds, if this is one of several repetitions and every rank
-    /// has a processor. Collective. Returns the time at rank 0.
+    /// Measures the hand-over of a cache line, in microseconds, if every rank has a processor and they share memory.
+    /// Collective. Returns the time at rank 0.
     fn line_beside_us(&mut self) -> Result<Option<f64>> {
         let rank = &*self.rank;
         let apart = rank.every_rank_has_a_processor() && rank.shared_line().is_some();
-        if !self.is_repeated() || rank.size() < 2 || !apart {
+        if rank.size() < 2 || !apart {
             return Ok(None);
         }
         self.clear_shared_line()?;

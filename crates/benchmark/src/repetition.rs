@@ -1,8 +1,8 @@
 //! Measurements that are combined from repetitions, each made some time after the one before.
 //!
 //! A hypervisor may move a virtual processor, after which a cache line takes longer from one core to the other, for
-//! seconds. A measurement that is made at once meets one such performance state. Repetitions meet several, and the line
-//! that is timed with each shows which.
+//! seconds. A measurement that is made at once meets one such performance state. Repetitions and launches meet several,
+//! and the line that is timed with each shows which.
 
 use analysis::statistics::{Sample, is_precise};
 use record::{Parameters, Repetition, StopReason};

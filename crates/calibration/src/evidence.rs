@@ -3,7 +3,7 @@
 use contract::FabricDescription;
 use record::{Measurement, Run};
 
-use crate::states::LineStates;
+use crate::states::TwinState;
 use crate::times::{BySize, median};
 
 /// Benchmarks from whose times between two ranks a twin is made.
@@ -59,7 +59,7 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     /// Returns the evidence in `run`, in the state of the machine of `states`.
-    pub(crate) fn of(run: &Run, states: &LineStates) -> Evidence {
+    pub(crate) fn of(run: &Run, states: &TwinState) -> Evidence {
         let medians_us = |benchmark, ranks| medians_us(run, benchmark, ranks, states);
         Evidence {
             whole: medians_us(PING_PONG, 2),
@@ -148,7 +148,7 @@ fn times<'a>(run: &'a Run, benchmark: &'a str) -> impl Iterator<Item = &'a Measu
 
 /// Returns the median time of a benchmark on `ranks` ranks, by size. A size that was measured only in another state is
 /// absent.
-fn medians_us(run: &Run, benchmark: &str, ranks: usize, states: &LineStates) -> BySize {
+fn medians_us(run: &Run, benchmark: &str, ranks: usize, states: &TwinState) -> BySize {
     times(run, benchmark)
         .filter(|m| m.ranks == ranks)
         .filter_map(|m| Some((m.size_bytes, states.time_us(m)?)))

@@ -1,6 +1,6 @@
 //! Makes the twin of a measured machine: a simulated machine from a measured run.
 //!
-//! * [`LineStates`] distinguishes the states of the machine, if the run was made in turns;
+//! * [`TwinState`] is the state of the machine that most turns of a run have met;
 //! * `evidence` takes the times of the benchmarks between two ranks from the run;
 //! * `costs` derives from them the costs of a message, a copy and a collective;
 //! * `machine_file` writes the costs as a machine file, each with its source.
@@ -27,7 +27,7 @@ use costs::Costs;
 use evidence::Evidence;
 pub use evidence::{CALIBRATING, PING_PONG};
 pub use pauses::{TwinPause, TwinPauses};
-pub use states::{LineStates, TurnCount};
+pub use states::{TurnCount, TwinState};
 
 /// Machine made from a run, and how closely it reproduces the run's times.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +75,7 @@ pub enum CalibrationError {
 pub fn calibrate(
     name: &str,
     run: &Run,
-    states: &LineStates,
+    states: &TwinState,
 ) -> Result<Calibration, CalibrationError> {
     let evidence = Evidence::of(run, states);
     if evidence.whole.len() < 2 {

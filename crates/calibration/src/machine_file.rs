@@ -8,14 +8,14 @@ use crate::boards::BoardCosts;
 use crate::costs::{Costs, Ends, NO_LIMIT_MB_PER_S};
 use crate::curve::Curve;
 use crate::pauses::TwinPauses;
-use crate::states::LineStates;
+use crate::states::TwinState;
 use crate::work::WorkRates;
 
 /// Returns the machine file of a twin named `name` with these costs and pauses.
 pub(crate) fn describe(
     name: &str,
     run: &Run,
-    states: &LineStates,
+    states: &TwinState,
     costs: &Costs,
     pauses: &TwinPauses,
 ) -> String {

@@ -1,26 +1,25 @@
-//! The performance states of the machine during a run in turns, and the turns from which a twin is made.
+//! The performance state of the machine that a twin describes, and the turns of a run from which it is made.
 //!
-//! The host of a virtual machine moves its processors. For seconds or minutes a cache line then takes several times as
-//! long from one processor to the other, and so does every message. A twin describes one state. The cache line that was
-//! timed beside a turn decides in which state the turn was made; the benchmark's own times do not, because then the
+//! A turn is a measurement of one launch, or one of several turns of it (`--turns`). The cache line that was timed beside
+//! a turn decides in which state the turn was made ([`LineStates`]); the benchmark's own times do not, because then the
 //! twin would select the times that it is compared with.
 
+use analysis::line_states::LineStates;
 use analysis::statistics::Sample;
 use record::{Measurement, Run};
 
-/// States that the cache lines beside all turns of a run show.
+/// The state that a twin describes: that of most turns of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LineStates {
-    /// Lines that take longer belong to the slower state; `None` if there is only one state.
-    border_us: Option<f64>,
-    /// True if most turns were made in the slower state, so that the twin describes that one.
-    slower: bool,
+pub struct TwinState {
+    lines: LineStates,
+    /// The state, as an index of `lines`.
+    used: usize,
     /// Number of turns in each state.
     pub count: TurnCount,
     /// Median of the line in the state that the twin describes; `None` if no line was timed.
     pub line_us: Option<f64>,
-    /// Median of the line in the other state, if there is one.
-    pub other_line_us: Option<f64>,
+    /// Medians of the line in the other states, in ascending order.
+    pub other_lines_us: Vec<f64>,
 }
 
 /// Number of used and discarded turns, with the reasons.
@@ -28,51 +27,33 @@ pub struct LineStates {
 pub struct TurnCount {
     /// All turns of the run.
     pub all: u64,
-    /// Discarded: the line was of the other state, before and after.
+    /// Discarded: the line was of another state, before and after.
     pub other: u64,
     /// Discarded: the state changed meanwhile.
     pub changed: u64,
 }
 
-/// Least factor between the median lines of two states. Within a state a line varies by less.
-const APART: f64 = 1.8;
-/// Least share of the lines that make a state. Fewer are disturbances.
-const SHARE_MIN: f64 = 0.01;
-
-impl LineStates {
-    /// Returns the states that `run` shows; the default if it was not made in turns.
-    pub fn of(run: &Run) -> LineStates {
+impl TwinState {
+    /// Returns the state that a twin of `run` describes; the default if the run has no turns.
+    pub fn of(run: &Run) -> TwinState {
         let turns = || {
             let times = run.measurements.iter().filter(|m| m.metric == "time");
             times.flat_map(|m| m.turns.iter())
         };
-        let lines: Vec<[f64; 2]> = turns().filter_map(|turn| turn.line_us).collect();
-        let mut sorted: Vec<f64> = lines.iter().flatten().copied().collect();
-        sorted.sort_by(f64::total_cmp);
-        let mut states = LineStates {
-            border_us: border(&sorted),
-            count: TurnCount { all: turns().count() as u64, ..TurnCount::default() },
-            ..LineStates::default()
-        };
-        let is_slow = |us: f64| states.border_us.is_some_and(|border_us| us > border_us);
-        let slow = lines.iter().filter(|line| line.iter().all(|&us| is_slow(us))).count() as u64;
-        let changed =
-            lines.iter().filter(|line| is_slow(line[0]) != is_slow(line[1])).count() as u64;
-        let fast = lines.len() as u64 - slow - changed;
-        let (low, high): (Vec<f64>, Vec<f64>) = sorted.iter().partition(|&&us| !is_slow(us));
-        let (low_us, high_us) = (median(&low), median(&high));
-        states.slower = slow > fast;
-        states.count.changed = changed;
-        states.count.other = slow.min(fast);
-        (states.line_us, states.other_line_us) =
-            if states.slower { (high_us, low_us) } else { (low_us, high_us) };
-        states
+        let timed = || turns().map(|turn| turn.line_us).filter(Option::is_some);
+        let lines = LineStates::of(timed());
+        let (used, (in_state, changed)) = (lines.commonest(timed()), lines.count(timed()));
+        let other = in_state.iter().sum::<usize>() - in_state[used];
+        let mut other_lines_us = lines.medians_us().to_vec();
+        let line_us = (!other_lines_us.is_empty()).then(|| other_lines_us.remove(used));
+        let all = turns().count() as u64;
+        let count = TurnCount { all, other: other as u64, changed: changed as u64 };
+        TwinState { lines, used, count, line_us, other_lines_us }
     }
 
     /// Returns whether a turn with these lines is used. A turn without lines is used.
     fn uses(&self, line_us: Option<[f64; 2]>) -> bool {
-        let (Some(lines), Some(border_us)) = (line_us, self.border_us) else { return true };
-        lines.iter().all(|&us| (us > border_us) == self.slower)
+        line_us.is_none() || self.lines.state(line_us) == Some(self.used)
     }
 
     /// Returns the time of a measurement in microseconds: the median of the medians of its used turns, or the median of
@@ -98,35 +79,12 @@ impl LineStates {
     }
 }
 
-/// Returns the border that divides these lines, in ascending order, into two states. It is placed so that the
-/// logarithms on each side vary as little as possible. Returns `None` if the two sides are too near to each other, or
-/// one is too small.
-fn border(sorted_us: &[f64]) -> Option<f64> {
-    let logs: Vec<f64> = sorted_us.iter().map(|us| us.max(f64::MIN_POSITIVE).ln()).collect();
-    let total: f64 = logs.iter().sum();
-    let n = logs.len() as f64;
-    let mut below = 0.0;
-    // The sum of squares within the two sides is least where that between their means is greatest.
-    let mut best: Option<(f64, usize)> = None;
-    for (index, log) in logs.iter().enumerate().take(logs.len().saturating_sub(1)) {
-        below += log;
-        let (low, high) = ((index + 1) as f64, n - (index + 1) as f64);
-        let between = low * high * (below / low - (total - below) / high).powi(2);
-        if low.min(high) >= (SHARE_MIN * n).max(1.0) && best.is_none_or(|(most, _)| between > most)
-        {
-            best = Some((between, index + 1));
-        }
-    }
-    let (low, high) = sorted_us.split_at(best?.1);
-    (median(high)? > APART * median(low)?).then(|| (low[low.len() - 1] * high[0]).sqrt())
-}
-
 /// Returns the median; `None` of no values.
 fn median(values: &[f64]) -> Option<f64> {
     Sample::new(values).ok().map(|sample| sample.median())
 }
 
-impl std::fmt::Display for LineStates {
+impl std::fmt::Display for TwinState {
     /// Writes a sentence on the turns that were used and those that were discarded.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let TurnCount { all, other, changed } = self.count;
@@ -141,18 +99,20 @@ impl std::fmt::Display for LineStates {
                 "{all} turns, all used: nobody timed a cache line beside them, so nobody knows whether the machine changed meanwhile"
             );
         };
-        let line_ns = 1e3 * line_us;
-        let Some(other_us) = self.other_line_us else {
+        let nanoseconds = |us: f64| format!("{:.0}", 1e3 * us);
+        let line = nanoseconds(line_us);
+        if self.other_lines_us.is_empty() {
             return write!(
                 f,
-                "{all} turns, all used: a cache line took {line_ns:.0} ns beside all of them"
+                "{all} turns, all used: a cache line took {line} ns beside all of them"
             );
-        };
+        }
+        let others: Vec<String> = self.other_lines_us.iter().copied().map(nanoseconds).collect();
         write!(
             f,
-            "{all} turns, of which {} are used, while a cache line took {line_ns:.0} ns; set aside: {other} while it took {:.0} ns, {changed} in which that changed",
+            "{all} turns, of which {} are used, while a cache line took {line} ns; set aside: {other} while it took {} ns, {changed} in which that changed",
             all - other - changed,
-            1e3 * other_us
+            others.join(" or ")
         )
     }
 }
@@ -206,32 +166,32 @@ mod tests {
             (8.0, [NEAR, NEAR]),
         ]);
         let lost = measurement(&[(7.0, [FAR, 0.3])]);
-        let states = LineStates::of(&run(vec![mixed.clone(), lost.clone()]));
+        let states = TwinState::of(&run(vec![mixed.clone(), lost.clone()]));
         assert_eq!(states.count, TurnCount { all: 6, other: 2, changed: 1 });
-        assert_eq!((states.line_us, states.other_line_us), (Some(NEAR), Some(FAR)));
+        assert_eq!((states.line_us, &states.other_lines_us[..]), (Some(NEAR), &[FAR][..]));
         assert_eq!((states.time_us(&mixed), states.time_us(&lost)), (Some(1.4), None));
     }
 
     #[test]
     fn the_twin_is_of_the_state_that_most_turns_have_seen() {
         let found = measurement(&[(1.0, [NEAR, NEAR]), (7.0, [FAR, FAR]), (9.0, [FAR, FAR])]);
-        let states = LineStates::of(&run(vec![found.clone()]));
+        let states = TwinState::of(&run(vec![found.clone()]));
         assert_eq!((states.line_us, states.time_us(&found)), (Some(FAR), Some(8.0)));
     }
 
     #[test]
     fn lines_that_vary_a_little_are_of_one_state() {
         let found = measurement(&[(1.0, [0.04, 0.05]), (2.0, [0.06, 0.045]), (3.0, [0.055, 0.06])]);
-        let states = LineStates::of(&run(vec![found.clone()]));
+        let states = TwinState::of(&run(vec![found.clone()]));
         assert_eq!((states.count.other, states.count.changed), (0, 0));
-        assert_eq!((states.other_line_us, states.time_us(&found)), (None, Some(2.0)));
+        assert_eq!((states.other_lines_us.len(), states.time_us(&found)), (0, Some(2.0)));
     }
 
     #[test]
     fn a_run_at_one_go_is_used_as_it_is() {
         let found = Measurement { turns: Vec::new(), ..measurement(&[(1.0, [NEAR, NEAR])]) };
-        let states = LineStates::of(&run(vec![found.clone()]));
-        assert_eq!(states, LineStates::default());
+        let states = TwinState::of(&run(vec![found.clone()]));
+        assert_eq!(states, TwinState::default());
         assert_eq!(states.time_us(&found), Some(0.5));
     }
 }

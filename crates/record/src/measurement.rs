@@ -192,6 +192,10 @@ pub struct Measurement {
     /// Medians of the launches, if it combines several. Records in files never do.
     #[serde(skip)]
     pub launch_medians: Vec<f64>,
+    /// Hand-over of a cache line before and after the measurement in each launch, in microseconds, in the order of
+    /// [`launch_medians`](Self::launch_medians), where it was timed. Of one launch `turns` have it.
+    #[serde(skip)]
+    pub launch_lines_us: Vec<Option<[f64; 2]>>,
 }
 
 impl Measurement {
@@ -219,6 +223,7 @@ impl Measurement {
             turns: Vec::new(),
             pauses: None,
             launch_medians: Vec::new(),
+            launch_lines_us: Vec::new(),
         }
     }
 }

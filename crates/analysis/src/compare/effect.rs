@@ -4,7 +4,9 @@ use record::Measurement;
 use serde::Serialize;
 
 use super::correlation::widening;
-use super::shift::{self, Shift};
+use super::shift::{self, Shift, Stratum};
+use super::strata::Strata;
+use crate::line_states::lines_of;
 use crate::statistics::{MedianInterval, Sample, median_interval, widened_median_interval};
 
 /// Ratio of the second run's number to the first one's.
@@ -28,20 +30,40 @@ struct LogMedian {
     confidence: f64,
 }
 
+/// An effect, with the number of launches of each side that it compares.
+pub(super) type EffectOfLaunches = (Effect, [usize; 2]);
+
 /// Returns the effect between two measurements, or `None` if a median is not above 0, because a ratio has no meaning
-/// then. With `paired`, launches of the same number on both sides belong together.
+/// then. Launches are compared with launches in the same state. If both sides met no common state, the effect is of all
+/// launches and has no confidence. With `paired`, launches of the same number on both sides belong together.
 pub(super) fn effect(
     [first, second]: [&Measurement; 2],
     confidence: f64,
     paired: bool,
-) -> Option<Effect> {
+    strata: &Strata,
+) -> Option<EffectOfLaunches> {
     let of_launches = |m: &Measurement| logarithms(&m.launch_medians).filter(|all| all.len() > 1);
     if let (Some(a), Some(b)) = (of_launches(first), of_launches(second)) {
-        return Some(Effect::of(match paired && a.len() == b.len() {
-            true => shift::paired(&a, &b, confidence),
-            false => shift::between(&a, &b, confidence),
-        }));
+        let is_paired = paired && a.len() == b.len();
+        let whole = [a, b];
+        let compared = strata.divide(&whole, [&lines_of(first), &lines_of(second)], is_paired);
+        let shift = |strata: &[Stratum]| match (is_paired, strata) {
+            (true, [[a, b]]) => shift::paired(a, b, confidence),
+            _ => shift::between(strata, confidence),
+        };
+        let launches = [0, 1].map(|side| compared.iter().map(|one| one[side].len()).sum());
+        let effect = match compared.is_empty() {
+            false => Effect::of(shift(&compared)),
+            true => Effect { confidence: 0.0, ..Effect::of(shift(&[whole])) },
+        };
+        return Some((effect, launches));
     }
+    let launches = [first, second].map(|m| m.launches().len());
+    between_medians(first, second, confidence).map(|effect| (effect, launches))
+}
+
+/// Returns the ratio of the medians, with an interval that combines those of both.
+fn between_medians(first: &Measurement, second: &Measurement, confidence: f64) -> Option<Effect> {
     let a = LogMedian::new(first, confidence)?;
     let b = LogMedian::new(second, confidence)?;
     // The logarithms subtract. The distances of independent intervals add like standard errors, each on the side to
@@ -59,7 +81,7 @@ pub(super) fn effect(
 /// Returns the ratio of the second values to the first ones; `None` if a side is empty, or a value is not above 0.
 pub fn effect_between([first, second]: [&[f64]; 2], confidence: f64) -> Option<Effect> {
     let (a, b) = (logarithms(first)?, logarithms(second)?);
-    (!a.is_empty() && !b.is_empty()).then(|| Effect::of(shift::between(&a, &b, confidence)))
+    (!a.is_empty() && !b.is_empty()).then(|| Effect::of(shift::between(&[[a, b]], confidence)))
 }
 
 /// Returns the logarithms of values that are all above 0.

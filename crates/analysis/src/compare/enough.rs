@@ -45,7 +45,11 @@ impl Comparison {
         let (middle, limit) = (worse.ratio.ln(), threshold.ln_1p());
         let end = if middle > limit { worse.low } else { worse.high };
         let (gap, reach) = ((middle - limit).abs(), (end.ln() - middle).abs());
-        let [n, m] = self.launches;
+        let [n, m] = self.compared;
+        // Nobody knows how often further launches would meet a state of the other side.
+        if n == 0 || m == 0 {
+            return MissingLaunches::default();
+        }
         let variance = |n: usize, m: usize| 1.0 / n as f64 + 1.0 / m as f64;
         // An interval shrinks with the root of the variance of the difference of two means.
         let is_enough = |of: [usize; 2]| {

@@ -1,8 +1,8 @@
 //! Two runs, measurement by measurement: faster, slower, same, or undecided.
 //!
 //! The effect is the ratio of the second run's launches to the first one's, with an interval from their ranks alone
-//! ([`shift`]). Launches of one build differ by more than their samples do, so one launch on a side does not represent
-//! its build ([`Settings::one_launch_tells`]). If one launch is as good as many, the effect is the ratio of the
+//! ([`shift`]). Launches are compared with those that met the same performance state of the machine ([`crate::line_states`]).
+//! Launches of one build differ by more than their samples do, so one launch on a side does not represent its build ([`Settings::one_launch_tells`]). If one launch is as good as many, the effect is the ratio of the
 //! medians, and its interval comes from the raw samples. It combines the nonparametric intervals of both medians on the
 //! logarithmic scale. Their ranks are moved outwards by the samples' dependence on their neighbours, and their ends by
 //! half a tick of a coarse clock.
@@ -13,6 +13,7 @@ mod effect;
 mod enough;
 mod interim;
 mod shift;
+mod strata;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,10 +23,12 @@ use serde::Serialize;
 pub use effect::{Effect, effect_between};
 pub use enough::MissingLaunches;
 pub use interim::interim_checks;
+pub use strata::MetState;
 
 use crate::statistics::reaches;
 use crate::student;
 use correlation::FREEDOM;
+use strata::Strata;
 
 /// Result of a comparison of the second run with the first. Differences count beyond the equivalence margin, so a
 /// change of 4 to 6 % is neither the same within 5 % nor certainly different: it is undecided.
@@ -78,6 +81,8 @@ pub struct Comparison {
     equivalence: Option<Effect>,
     /// Number of launches on each side in which it was measured.
     pub launches: [usize; 2],
+    /// Number of launches on each side that are compared, because the other side met their state as well.
+    pub compared: [usize; 2],
     /// Result of the comparison.
     pub verdict: Verdict,
 }
@@ -116,6 +121,8 @@ pub struct ComparedRuns {
     /// Factor by which most numbers differ more than launches of one run do, if they do. Intervals are wider by that
     /// factor.
     pub excess: Option<f64>,
+    /// Performance states of the machine in which both runs were made, if there were several. Empty otherwise.
+    pub states: Vec<MetState>,
     /// Measurements of both, in the order of the first run.
     pub comparisons: Vec<Comparison>,
     /// Measurements of the first only.
@@ -155,7 +162,9 @@ pub fn compare(first: &Run, second: &Run, settings: Settings) -> ComparedRuns {
     assert!(0.0 < confidence && confidence < 1.0, "a confidence lies between 0 and 1");
     assert!(margin >= 0.0, "an equivalence margin is 0 or more, not {margin}");
     let with_fabric = fabrics(first) > 1 || fabrics(second) > 1;
-    let [in_first, in_second] = [first, second].map(|run| Named::new(run, with_fabric, settings));
+    let strata = Strata::of(first, second);
+    let [in_first, in_second] =
+        [first, second].map(|run| Named::new(run, with_fabric, settings, &strata));
     let mut comparisons = Vec::new();
     let mut only_first = Vec::new();
     for name in in_first.order() {
@@ -175,7 +184,8 @@ pub fn compare(first: &Run, second: &Run, settings: Settings) -> ComparedRuns {
         .filter(|name| !in_first.measurements.contains_key(name))
         .cloned()
         .collect();
-    ComparedRuns { settings, excess, comparisons, only_first, only_second }
+    let states = strata.met([first, second]);
+    ComparedRuns { settings, excess, states, comparisons, only_first, only_second }
 }
 
 fn fabrics(run: &Run) -> usize {
@@ -186,10 +196,11 @@ fn fabrics(run: &Run) -> usize {
 struct Named<'a> {
     measurements: BTreeMap<Name, (usize, &'a Measurement)>,
     settings: Settings,
+    strata: &'a Strata,
 }
 
 impl<'a> Named<'a> {
-    fn new(run: &'a Run, with_fabric: bool, settings: Settings) -> Self {
+    fn new(run: &'a Run, with_fabric: bool, settings: Settings, strata: &'a Strata) -> Self {
         let measurements = run
             .measurements
             .iter()
@@ -199,7 +210,7 @@ impl<'a> Named<'a> {
                 (Name { fabric, ..Name::of(measurement) }, (index, measurement))
             })
             .collect();
-        Named { measurements, settings }
+        Named { measurements, settings, strata }
     }
 
     fn order(&self) -> Vec<&Name> {
@@ -213,18 +224,24 @@ impl<'a> Named<'a> {
         let [first, second] = [self, other].map(|named| named.measurements[name].1);
         let Settings { confidence, paired, .. } = self.settings;
         let source = self.source(other, name);
-        let effect = |confidence: f64| match source {
-            Some(source) => effect::effect(source, confidence, paired).map(Effect::inverse),
-            None => effect::effect([first, second], confidence, paired),
+        let both = source.unwrap_or([first, second]);
+        let effect = |confidence: f64| {
+            let found = effect::effect(both, confidence, paired, self.strata);
+            found.map(|(one, compared)| {
+                (if source.is_some() { one.inverse() } else { one }, compared)
+            })
         };
+        let launches = [first, second].map(|m| m.launches().len());
+        let (own, compared) = effect(confidence).unzip();
         Comparison {
             name: name.clone(),
             better: first.better,
             first: first.summary.median,
             second: second.summary.median,
-            effect: effect(confidence),
-            equivalence: effect(equivalence_confidence(confidence)),
-            launches: [first, second].map(|m| m.launches().len()),
+            effect: own,
+            equivalence: effect(equivalence_confidence(confidence)).map(|(effect, _)| effect),
+            launches,
+            compared: compared.unwrap_or(launches),
             verdict: Verdict::Undecided,
         }
     }
@@ -289,8 +306,8 @@ fn judge(comparisons: &mut [Comparison], settings: Settings) {
 
 /// Returns the degrees of freedom of a comparison's interval.
 fn freedom(comparison: &Comparison, settings: Settings) -> usize {
-    match comparison.launches {
-        [1, 1] => 2 * FREEDOM,
+    match comparison.compared {
+        [1, 1] if comparison.launches == [1, 1] => 2 * FREEDOM,
         [pairs, _] if settings.paired => pairs.saturating_sub(1).max(1),
         [first, second] => (first + second).saturating_sub(2).max(1),
     }

@@ -25,18 +25,40 @@ pub(super) struct Shift {
     pub(super) confidence: f64,
 }
 
-/// Returns by how much the second values exceed the first ones. Neither side is empty.
-pub(super) fn between(first: &[f64], second: &[f64], confidence: f64) -> Shift {
-    let differences: Vec<f64> =
-        second.iter().flat_map(|b| first.iter().map(move |a| b - a)).collect();
-    let (n, m) = (first.len(), second.len());
-    let left_out = if n * m <= PAIRS_COUNTED_MAX {
-        LeftOut::counted(&rank_sums(n, m), confidence)
+/// Values of both sides that were measured under the same conditions.
+pub(super) type Stratum = [Vec<f64>; 2];
+
+/// Returns by how much the second values exceed the first ones. Only values of the same stratum are compared; the
+/// statistic is the sum of those of the strata (van Elteren, Bulletin of the International Statistical Institute 37,
+/// 1960). At least one stratum has values on both sides.
+pub(super) fn between(strata: &[Stratum], confidence: f64) -> Shift {
+    let mut differences = Vec::new();
+    let (mut mean, mut variance) = (0.0, 0.0);
+    for [first, second] in strata {
+        differences.extend(second.iter().flat_map(|b| first.iter().map(move |a| b - a)));
+        let pairs = (first.len() * second.len()) as f64;
+        mean += pairs / 2.0;
+        variance += pairs * (first.len() + second.len() + 1) as f64 / 12.0;
+    }
+    let left_out = if differences.len() <= PAIRS_COUNTED_MAX {
+        let of_stratum = |[first, second]: &Stratum| rank_sums(first.len(), second.len());
+        let sums = strata.iter().map(of_stratum).reduce(|one, other| sum_chances(&one, &other));
+        LeftOut::counted(&sums.expect("there is a stratum"), confidence)
     } else {
-        let pairs = (n * m) as f64;
-        LeftOut::approximate(pairs / 2.0, pairs * (n + m + 1) as f64 / 12.0, confidence)
+        LeftOut::approximate(mean, variance, confidence)
     };
     shift(differences, left_out)
+}
+
+/// Returns the chance of each sum of two independent numbers, each with the chances of its values from 0 on.
+fn sum_chances(one: &[f64], other: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0; one.len() + other.len() - 1];
+    for (i, a) in one.iter().enumerate() {
+        for (j, b) in other.iter().enumerate() {
+            sums[i + j] += a * b;
+        }
+    }
+    sums
 }
 
 /// Returns by how much the second values exceed the first ones at the same index. There is at least one pair.
@@ -171,7 +193,7 @@ mod tests {
     #[test]
     fn four_launches_on_each_side_reach_95_percent_and_three_do_not() {
         // All of one side below all of the other: 2 of C(8, 4) = 70 and 2 of C(6, 3) = 20 arrangements.
-        let sides = |n: usize| -> Shift { between(&vec![0.0; n], &vec![1.0; n], 0.95) };
+        let sides = |n: usize| -> Shift { between(&[[vec![0.0; n], vec![1.0; n]]], 0.95) };
         assert!((sides(4).confidence - (1.0 - 2.0 / 70.0)).abs() < 1e-12);
         assert!((sides(3).confidence - (1.0 - 2.0 / 20.0)).abs() < 1e-12);
         // Six pairs: 2 of 64; five: 2 of 32.
@@ -187,11 +209,26 @@ mod tests {
         // P(U <= 5) of six and six is 19 / 924 = 2.06 %, and P(U <= 6) = 30 / 924: five are left out.
         let (a, b): (Vec<f64>, Vec<f64>) =
             ((0..6).map(f64::from).collect(), (0..6).map(|i| 10.0 * f64::from(i)).collect());
-        let found = between(&a, &b, 0.95);
+        let found = between(&[[a.clone(), b.clone()]], 0.95);
         let mut all: Vec<f64> = b.iter().flat_map(|b| a.iter().map(move |a| b - a)).collect();
         all.sort_by(f64::total_cmp);
         assert_eq!((found.low, found.high), (all[5], all[30]));
         assert!((found.confidence - (1.0 - 38.0 / 924.0)).abs() < 1e-12, "{found:?}");
+    }
+
+    #[test]
+    fn strata_are_compared_within_themselves_by_hand() {
+        // All of the second side are larger by 1, but the strata are 100 apart, and the second side has more of the
+        // lower one: of all pairs, most are smaller.
+        let strata = [[vec![0.0], vec![1.0; 3]], [vec![100.0; 3], vec![101.0]]];
+        let found = between(&strata, 0.7);
+        // Each stratum has one order of C(4, 1) = 4 in which a side is all above: 2 of 16 arrangements are as extreme.
+        assert_eq!((found.middle, found.low, found.high), (1.0, 1.0, 1.0));
+        let all = between(&strata, 0.87);
+        assert!((all.confidence - (1.0 - 2.0 / 16.0)).abs() < 1e-12, "{all:?}");
+        // (0 1 2 3) / 4 and the same: the sums 0 to 6 occur 1, 2, 3, 4, 3, 2 and 1 times in 16.
+        let sums = sum_chances(&rank_sums(1, 3), &rank_sums(3, 1));
+        assert_eq!(sums, [1.0, 2.0, 3.0, 4.0, 3.0, 2.0, 1.0].map(|ways| ways / 16.0));
     }
 
     #[test]
@@ -224,9 +261,8 @@ mod tests {
                         .iter()
                         .map(|value| value + 3.0)
                         .collect();
-                    for (way, found) in
-                        [between(&a, &b, 0.95), paired(&a, &b, 0.95)].iter().enumerate()
-                    {
+                    let pairs = paired(&a, &b, 0.95);
+                    for (way, found) in [between(&[[a, b]], 0.95), pairs].iter().enumerate() {
                         covered[way] += usize::from((found.low..=found.high).contains(&3.0));
                         claimed[way] = found.confidence;
                     }

@@ -2,7 +2,7 @@ use super::*;
 use random::SplitMix64;
 
 use crate::compare::{ComparedRuns, Effect, Settings, Verdict, compare, effect_between};
-use crate::records::{measurement, run};
+use crate::records::{measurement, run, with_line};
 
 fn launch(number: u32, samples: &[f64]) -> Measurement {
     Measurement { launch: number, ..measurement("ping-pong", 8, samples) }
@@ -25,6 +25,32 @@ fn the_interval_is_that_of_the_launches_and_the_tail_that_of_all_samples() {
     assert_eq!((s.n, s.min, s.max), (18, 9.0, 61.0));
     assert_eq!(all.launch_medians, [30.0, 10.0, 60.0, 20.0, 50.0, 40.0]);
     assert_eq!(all.stop_reason, StopReason::TimeLimit);
+}
+
+#[test]
+fn the_number_is_that_of_the_launches_in_the_commonest_state_of_the_run() {
+    let near = |one: Measurement| with_line(one, [0.05, 0.05]);
+    let [far, changed] = [[0.16, 0.16], [0.05, 0.16]];
+    let mut all: Vec<Measurement> = six().into_iter().map(near).collect();
+    let apart = [(600.0, far), (7.0, changed), (650.0, far)];
+    all.extend((6..).zip(apart).map(|(number, (us, line))| with_line(launch(number, &[us]), line)));
+    // A case that met the rarer state alone, and one without lines.
+    let other = |size, us| Measurement { launch: 6, ..measurement("ping-pong", size, &[us]) };
+    let twice = |m: Measurement| [m.clone(), Measurement { launch: 7, ..m }];
+    all.extend(twice(with_line(other(64, 900.0), far)));
+    all.extend(twice(other(512, 5.0)));
+    let found = pooled(run(all));
+    let s = &found.measurements[0].summary;
+    // Half of 30 and 40, although five of nine launches took less and the other state took 600.
+    assert_eq!((s.median, s.ci_low, s.ci_high, s.n), (35.0, 10.0, 60.0, 21));
+    assert_eq!(found.measurements[0].launch_medians.len(), 9);
+    assert_eq!(found.measurements[0].launch_lines_us[6..8], [Some(far), Some(changed)]);
+    assert_eq!(found.measurements[1].summary.median, 900.0);
+    assert_eq!(
+        (found.measurements[2].summary.median, found.measurements[2].launches().len()),
+        (5.0, 2)
+    );
+    assert!(found.measurements[2].launch_lines_us.is_empty());
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod validation;
 use std::path::Path;
 use std::process::ExitCode;
 
-use calibration::{Calibration, CalibrationError, LineStates, Residual, TwinPauses};
+use calibration::{Calibration, CalibrationError, Residual, TwinPauses, TwinState};
 use record::Run;
 
 use crate::arguments::{CalibrateArguments, RankCounts};
@@ -40,7 +40,7 @@ fn write_twin(path: &Path, run: &Run) -> Result<(), Failure> {
             .hint("`--fabric sim:FILE` knows machine files by that ending"));
     }
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let states = LineStates::of(run);
+    let states = TwinState::of(run);
     let made = twin(&name, run, &states)?;
     std::fs::write(path, &made.text)
         .map_err(|error| Failure::failed(format!("cannot write '{}': {error}", path.display())))?;
@@ -54,7 +54,7 @@ fn write_twin(path: &Path, run: &Run) -> Result<(), Failure> {
 ///
 /// # Errors
 /// If the run lacks measurements. The error names them and the command that makes them.
-fn twin(name: &str, run: &Run, states: &LineStates) -> Result<Calibration, Failure> {
+fn twin(name: &str, run: &Run, states: &TwinState) -> Result<Calibration, Failure> {
     calibration::calibrate(name, run, states).map_err(|error| {
         Failure::usage(match error {
             CalibrationError::TooFewSizes { .. } => format!("{error} (measure with `{MEASURE}`)"),

@@ -6,7 +6,7 @@ use analysis::compare::{ComparedRuns, Comparison, Name, Verdict};
 use analysis::launches::{launches_needed, launches_to_compare};
 
 use super::table;
-use crate::wording::{counted, percent, quantity, ranks, ratio_change, size};
+use crate::wording::{counted, percent, quantity, ranks, ratio_change, size, states_compared};
 
 /// Returns the table with a summary.
 pub(crate) fn comparison_table(compared: &ComparedRuns) -> String {
@@ -25,6 +25,7 @@ pub(crate) fn comparison_table(compared: &ComparedRuns) -> String {
         count(Verdict::Same),
         count(Verdict::Undecided)
     );
+    text += &states_compared(compared);
     text += &too_few(compared, &sorted);
     for (run, only) in [("A", &compared.only_first), ("B", &compared.only_second)] {
         if !only.is_empty() {

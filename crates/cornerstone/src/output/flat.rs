@@ -151,6 +151,7 @@ mod tests {
             pauses: None,
             launch: 3,
             launch_medians: Vec::new(),
+            launch_lines_us: Vec::new(),
         }
     }
 

@@ -13,6 +13,7 @@ use super::pair_map::pair_maps;
 use super::tables::{entries, machine, subjects};
 use super::{labelled, tables, wrapped};
 use crate::comparison::is_of_one_launch;
+use crate::wording::states_met;
 
 /// Longest tables that are printed whole, in lines: two screens.
 const SCREENS_LINES: usize = 100;
@@ -49,6 +50,9 @@ fn summary(run: &Run, stands_out: &[StandsOut], path: &Path) -> String {
     text += &pair_maps(&found);
     text += &said("What stands out", stands_out.iter().map(finding));
     text += &said(&measured(&found), groups(&found).into_iter());
+    if let Some(states) = states_met(run) {
+        text += &format!("{}\n\n", wrapped(&states, ""));
+    }
     let print_all = format!("cornerstone report --tables {}", path.display());
     text + &format!("Every table: {print_all}\n\n")
 }

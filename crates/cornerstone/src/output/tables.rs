@@ -19,7 +19,7 @@ use super::paragraph::wrapped;
 use super::real_time::{pauses, search};
 use crate::comparison::is_of_one_launch;
 use crate::fabric_name::simulated_machine;
-use crate::wording::{about_size, gains, quantity, ranks};
+use crate::wording::{about_size, gains, quantity, ranks, states_met};
 
 /// Returns the tables of a run.
 pub(crate) fn tables(run: &Run) -> String {
@@ -49,14 +49,7 @@ pub(crate) fn tables(run: &Run) -> String {
         );
     }
     text += &of_one_launch(&found);
-    if let Some((low_us, high_us)) = limits.moved_us() {
-        text += &format!(
-            "The machine changed during the run: handing over a cache line took {} at one time and {} at another, as when a\n\
-             hypervisor moves processors. Shares of the limit use the hand-over measured next to each group.\n\n",
-            quantity(low_us, "us"),
-            quantity(high_us, "us")
-        );
-    }
+    text += &changed_machine(run, limits);
     if limits.hand_overs.is_empty() && found.iter().any(|found| lacks_limit(found, limits)) {
         text += &format!(
             "The machine's own limits are not in this run; `cornerstone run {LIMITS} ...` measures them too, and shows\n\
@@ -64,6 +57,20 @@ pub(crate) fn tables(run: &Run) -> String {
         );
     }
     text + &headlines(&found, limits)
+}
+
+/// Returns a remark on the states of the machine. Empty if it did not change during the run.
+fn changed_machine(run: &Run, limits: &Limits) -> String {
+    if let Some(states) = states_met(run) {
+        return format!("{}\n\n", wrapped(&states, ""));
+    }
+    let Some((low_us, high_us)) = limits.moved_us() else { return String::new() };
+    format!(
+        "The machine changed during the run: handing over a cache line took {} at one time and {} at another, as when a\n\
+         hypervisor moves processors. Shares of the limit use the hand-over measured next to each group.\n\n",
+        quantity(low_us, "us"),
+        quantity(high_us, "us")
+    )
 }
 
 /// Returns a remark on the benchmarks that were measured in one launch. Empty if there are none.

@@ -5,7 +5,7 @@ use record::{Run, RunHeader, Warning};
 
 use super::elements::swatch;
 use super::grouping::words;
-use crate::wording::about_size;
+use crate::wording::{about_size, states_met};
 
 /// One fact of every run.
 pub(super) struct Fact {
@@ -62,6 +62,11 @@ pub(super) fn provenance(runs: &[Run]) -> Vec<Fact> {
         ],
     );
     facts.extend(named(runs, |header| &header.fabric.details));
+    let states = |run: &Run| states_met(run).unwrap_or_default();
+    facts.push(Fact {
+        name: "states of the machine".into(),
+        values: runs.iter().map(states).collect(),
+    });
     facts.push(Fact { name: "warnings".into(), values: runs.iter().map(warnings).collect() });
     facts.push(Fact { name: "sessions".into(), values: runs.iter().map(sessions).collect() });
     facts

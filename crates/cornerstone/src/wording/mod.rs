@@ -3,6 +3,7 @@
 mod chain_cost;
 mod forecast;
 mod gain;
+mod machine_states;
 mod numbers;
 mod pause_summary;
 mod period_search;
@@ -12,6 +13,7 @@ mod slow_pairs;
 pub(crate) use chain_cost::chain_cost;
 pub(crate) use forecast::{explained_gains, forecast, without_pauses};
 pub(crate) use gain::gains;
+pub(crate) use machine_states::{states_compared, states_met};
 pub(crate) use numbers::{
     about_size, percent, precise, quantity, ratio_change, significant, size, unit_name,
     whole_percent,

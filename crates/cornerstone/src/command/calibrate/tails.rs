@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use benchmark::{Settings, Step};
-use calibration::LineStates;
+use calibration::TwinState;
 use contract::WorkKind;
 use fabric_sim::Machine;
 use fabric_sim::quantity::{Cost, PerUnit, Piecewise};
@@ -43,7 +43,7 @@ const OPERATIONS_PER_US: f64 = 1_000.0;
 /// # Errors
 /// If the run has no pauses, or no twin can be made from it, or there are more ranks than the twin can have.
 pub(super) fn report(run: &Run, wanted: Option<&[usize]>) -> Result<String, Failure> {
-    let made = twin("twin", run, &LineStates::of(run))?;
+    let made = twin("twin", run, &TwinState::of(run))?;
     if !made.pauses.looked {
         return Err(Failure::usage(
             "the run holds no `clock`, so the pauses of its processors are unknown",

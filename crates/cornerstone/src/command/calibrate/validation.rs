@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use benchmark::Step;
-use calibration::{CALIBRATING, LineStates, PING_PONG};
+use calibration::{CALIBRATING, PING_PONG, TwinState};
 use fabric_sim::Machine;
 use record::{Measurement, Run};
 
@@ -44,7 +44,7 @@ struct Validation<'a> {
 /// # Errors
 /// If no twin can be made from the run, or the run has nothing to hold back.
 pub(super) fn report(run: &Run) -> Result<String, Failure> {
-    let states = LineStates::of(run);
+    let states = TwinState::of(run);
     let found = validate(run, &states)?;
     if found.held_back.is_empty() {
         return Err(Failure::usage("the run has no measurements to validate a twin with").hint(
@@ -53,9 +53,9 @@ pub(super) fn report(run: &Run) -> Result<String, Failure> {
     }
     let mut text = format!("{}\n{}", values(&found.held_back), errors(&found.held_back));
     text += &format!("\n{states}\n");
-    if states.other_line_us.is_some() {
+    if !states.other_lines_us.is_empty() {
         // The validation is repeated with the turns of all states, which shows the effect of the states.
-        let all = validate(run, &LineStates::default())?;
+        let all = validate(run, &TwinState::default())?;
         let errors = all.held_back.iter().map(HeldBack::error).collect();
         let [_, values, median, _] = summary(errors);
         text += &format!("without discarding turns: {values} values, median error {median}\n");
@@ -64,7 +64,7 @@ pub(super) fn report(run: &Run) -> Result<String, Failure> {
     Ok(text)
 }
 
-fn validate<'a>(run: &'a Run, states: &LineStates) -> Result<Validation<'a>, Failure> {
+fn validate<'a>(run: &'a Run, states: &TwinState) -> Result<Validation<'a>, Failure> {
     let kept = kept_sizes(run);
     let is_kept = |m: &Measurement| !is_predicted(m) || calibrates(m, &kept);
     let part = Run {

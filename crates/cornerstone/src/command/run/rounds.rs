@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analysis::launches::{launches_are_precise, launches_needed, shared_dependence};
+use analysis::launches::{RunState, launches_are_precise, launches_needed, shared_dependence};
+use analysis::line_states::Lines;
 use benchmark::{Launch, Settings, Step};
 use record::{Key, Run};
 
@@ -59,17 +60,24 @@ impl Rounds {
     }
 }
 
+/// The median of a case in each launch, with the lines beside it.
+type MediansOfLaunches = BTreeMap<u32, (f64, Lines)>;
+
 /// Returns the cases of the run that have enough launches.
 pub(super) fn settled(run: &Run) -> BTreeSet<Key> {
     let Some(header) = run.headers.last() else { return BTreeSet::new() };
-    let mut medians: BTreeMap<(Key, &str), BTreeMap<u32, f64>> = BTreeMap::new();
+    let state = RunState::of(run);
+    let mut cases: BTreeMap<(Key, &str), MediansOfLaunches> = BTreeMap::new();
     for m in run.measurements.iter().filter(|m| !m.samples.is_empty()) {
-        let of_launch = medians.entry((m.key(), &m.metric)).or_default();
-        of_launch.insert(m.launch, m.summary.median);
+        let of_launch = cases.entry((m.key(), &m.metric)).or_default();
+        of_launch.insert(m.launch, (m.summary.median, state.lines(m)));
     }
-    let medians: Vec<(Key, Vec<f64>)> = medians
+    let medians: Vec<(Key, Vec<f64>)> = cases
         .into_iter()
-        .map(|((key, _), launches)| (key, launches.into_values().collect()))
+        .map(|((key, _), launches)| {
+            let (medians, lines): (Vec<f64>, Vec<Lines>) = launches.into_values().unzip();
+            (key, state.select(&medians, &lines))
+        })
         .collect();
     let shared = shared_dependence(medians.iter().map(|(_, launches)| &launches[..]));
     let precision = SHARE_OF_PRECISION * header.precision;

@@ -89,6 +89,8 @@ fn the_last_change_is_published_wherever_it_is() {
         low: median,
         high: median,
         launches: vec![median],
+        lines_us: Vec::new(),
+        confidence: 0.95,
     };
     let effect = Effect { ratio: 1.5, low: 1.4, high: 1.6, confidence: 0.95 };
     let series = Series {

@@ -1,0 +1,62 @@
+//! The performance states in which runs met the machine.
+
+use analysis::compare::ComparedRuns;
+use analysis::line_states::{LineStates, known_lines};
+use record::Run;
+
+use super::{counted, quantity, whole_percent};
+
+/// Returns the states that the launches of a run met, and which of them the numbers describe. Returns `None` if there
+/// was one state.
+pub(crate) fn states_met(run: &Run) -> Option<String> {
+    let lines = known_lines(run);
+    let states = LineStates::of(lines.iter().copied());
+    if !states.are_several() {
+        return None;
+    }
+    let ((in_state, _), commonest) =
+        (states.count(lines.iter().copied()), states.commonest(lines.iter().copied()));
+    let share = |count: usize| whole_percent(count as f64 / lines.len() as f64);
+    let lines_us = states.medians_us();
+    let others = (0..lines_us.len()).filter(|&state| state != commonest);
+    let others: Vec<String> = others
+        .map(|state| format!("{} in {}", quantity(lines_us[state], "us"), share(in_state[state])))
+        .collect();
+    Some(format!(
+        "The machine changed during the run: a cache line passed between two processors in {} in {} of the measurements, {}. The numbers are of the launches with {}.",
+        quantity(lines_us[commonest], "us"),
+        share(in_state[commonest]),
+        others.join(", "),
+        quantity(lines_us[commonest], "us"),
+    ))
+}
+
+/// Returns the states that the launches of two runs met, and how they are compared. Empty if there was one state.
+pub(crate) fn states_compared(compared: &ComparedRuns) -> String {
+    if compared.states.is_empty() {
+        return String::new();
+    }
+    let all =
+        [0, 1].map(|side| compared.states.iter().map(|one| one.measurements[side]).sum::<usize>());
+    let share = |count: usize, side: usize| whole_percent(count as f64 / all[side].max(1) as f64);
+    let states: Vec<String> = compared
+        .states
+        .iter()
+        .map(|one| {
+            let [a, b] = one.measurements;
+            format!("{} (A {}, B {})", quantity(one.line_us, "us"), share(a, 0), share(b, 1))
+        })
+        .collect();
+    let mut text = format!(
+        "the machine changed: a cache line passed between two processors in {}:\nlaunches are compared with launches in the same state, so a change need not be the ratio of A and B\n",
+        states.join(", ")
+    );
+    let apart = compared.comparisons.iter().filter(|one| one.compared == [0, 0]).count();
+    if apart > 0 {
+        text += &format!(
+            "{} met no common state, and is undecided: measure longer\n",
+            counted(apart, "number")
+        );
+    }
+    text
+}
