@@ -2,25 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{Better, Measurement, Run, RunHeader};
+use record::{Better, Measurement, Run};
 use serde::Serialize;
 
 use crate::changes::{Change, Search, changes};
 use crate::compare::Name;
 use crate::launches::{interval_of_launches, select};
 use crate::line_states::{LineStates, Lines, lines_of};
+pub use crate::machine::Machine;
 use crate::statistics::Sample;
-
-/// Properties that the runs of one series share: the machine and the fabric.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Machine {
-    /// Model of the processor, or the name of a simulated machine.
-    pub processor: String,
-    /// Number of processors that a run may use.
-    pub processors: usize,
-    /// The fabric.
-    pub fabric: String,
-}
 
 /// One number in one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -88,25 +78,6 @@ pub struct Series {
 pub struct History {
     series: BTreeMap<(Machine, Name), (Better, Vec<Point>)>,
     runs: BTreeSet<(Machine, String)>,
-}
-
-impl Machine {
-    /// Returns the machine of a run.
-    pub fn of(header: &RunHeader) -> Machine {
-        let environment = &header.environment;
-        let fabric = &header.fabric.name;
-        match fabric.strip_prefix("sim:") {
-            // A simulated machine does not depend on the processor that simulates it.
-            Some(machine) => {
-                Machine { processor: machine.into(), processors: 0, fabric: fabric.clone() }
-            }
-            None => Machine {
-                processor: environment.processor.clone(),
-                processors: environment.processors_available,
-                fabric: fabric.clone(),
-            },
-        }
-    }
 }
 
 impl History {

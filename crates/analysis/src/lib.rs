@@ -27,6 +27,7 @@ pub mod pauses;
 pub mod replay;
 pub mod statistics;
 
+mod machine;
 mod student;
 
 #[cfg(test)]

@@ -11,8 +11,9 @@ const PS_PER_NS: u64 = 1_000;
 /// Number of readings in which a clock steps at least once, or by less than is detectable.
 const READINGS: usize = 200;
 
-/// Waits until `now` returns `time` or later, as precisely as a process can.
-pub fn wait_until(now: impl Fn() -> Time, time: Time) {
+/// Waits until `now` returns `time` or later, as precisely as a process can. A process that shares its processor with
+/// others (`shares`) yields it between readings of the clock: they may have work while it has none.
+pub fn wait_until(now: impl Fn() -> Time, time: Time, shares: bool) {
     loop {
         let left = time.signed_ps_since(now());
         if left <= 0 {
@@ -20,6 +21,8 @@ pub fn wait_until(now: impl Fn() -> Time, time: Time) {
         }
         if left as u64 > SPIN_PS {
             std::thread::sleep(Duration::from_nanos((left as u64 - SPIN_PS) / PS_PER_NS));
+        } else if shares {
+            std::thread::yield_now();
         } else {
             std::hint::spin_loop();
         }
@@ -63,7 +66,9 @@ mod tests {
             at.set(at.get() + 10);
             Time::from_ps(at.get())
         };
-        wait_until(now, Time::from_ps(35));
+        wait_until(now, Time::from_ps(35), false);
         assert_eq!(at.get(), 40);
+        wait_until(now, Time::from_ps(65), true);
+        assert_eq!(at.get(), 70);
     }
 }

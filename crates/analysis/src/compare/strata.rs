@@ -4,8 +4,8 @@ use record::Run;
 use serde::Serialize;
 
 use super::shift::Stratum;
-use crate::history::Machine;
 use crate::line_states::{LineStates, Lines, known_lines};
+use crate::machine::Machine;
 
 /// A performance state of the machine, and how often two runs met it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

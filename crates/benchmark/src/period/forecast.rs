@@ -48,6 +48,24 @@ pub(super) struct Forecast {
     foreseen: Option<Foreseen>,
 }
 
+/// Share of the wanted time from which a recording is long enough, and the factor by which the next one grows at most.
+const LONG_ENOUGH: f64 = 0.5;
+const GROWTH_MAX: f64 = 16.0;
+
+/// Returns the time that a recording should take, if a period must be found within `finding_s`, in seconds.
+pub(super) fn recording_s(finding_s: f64) -> f64 {
+    SHARE * finding_s
+}
+
+/// Returns the number of instances to record instead of `instances`, which took `took`, or `None` if they are enough.
+pub(super) fn more_instances(instances: u64, took: TimeSpan, wanted_s: f64) -> Option<u64> {
+    if instances >= INSTANCES_MAX || took.as_s() >= LONG_ENOUGH * wanted_s {
+        return None;
+    }
+    let growth = (wanted_s / took.as_s().max(f64::MIN_POSITIVE)).min(GROWTH_MAX);
+    Some(((instances as f64 * growth) as u64).min(INSTANCES_MAX))
+}
+
 /// Returns the number of instances to record, if one takes about `each` and a period must be found within `finding_s`;
 /// or the reason why none can be recorded.
 pub(super) fn instances(each: TimeSpan, finding_s: f64) -> Result<u64, String> {
@@ -56,7 +74,7 @@ pub(super) fn instances(each: TimeSpan, finding_s: f64) -> Result<u64, String> {
             "nothing was predicted: {finding_s:.3} s to find a period within leave no time for it"
         ));
     }
-    let within = (SHARE * finding_s / each.as_s()) as u64;
+    let within = (recording_s(finding_s) / each.as_s()) as u64;
     let least_s = INSTANCES_MIN as f64 * each.as_s();
     if least_s > finding_s / 2.0 {
         return Err(format!(
@@ -300,5 +318,17 @@ mod tests {
             .err()
             .unwrap();
         assert!(few.contains("3 recorded instances are too few"), "{few}");
+    }
+
+    #[test]
+    fn a_recording_that_is_too_short_is_made_again_by_hand() {
+        let ms = |ms: u64| TimeSpan::from_us(1000 * ms);
+        // 100 instances in 10 ms: 1 s has room for 10 000, but the next recording has 16 times as many.
+        assert_eq!(more_instances(100, ms(10), 1.0), Some(1600));
+        assert_eq!(more_instances(1600, ms(400), 1.0), Some(4000));
+        assert_eq!(more_instances(4000, ms(500), 1.0), None);
+        assert_eq!(more_instances(INSTANCES_MAX, ms(10), 1.0), None);
+        assert_eq!(more_instances(INSTANCES_MAX / 2, ms(10), 1.0), Some(INSTANCES_MAX));
+        assert_eq!(more_instances(96, TimeSpan::ZERO, 1.0), Some(1536));
     }
 }

@@ -1,5 +1,7 @@
 //! Rank 0 makes trials segment by segment, judges, reports and stores them.
 
+mod recording;
+
 use std::collections::BTreeMap;
 
 use analysis::statistics::MissRate;
@@ -9,7 +11,7 @@ use record::{LateInstance, PeriodSearch, SeenPause, Trial as TrialRecord};
 use super::acceptance::Acceptance;
 use super::command::Command;
 use super::decision::{Answer, Foreseen, Verdict};
-use super::forecast::{self, Forecast};
+use super::forecast::Forecast;
 use super::notes::{Interruption, LateEnd, WORST_KEPT};
 use super::outcome::{Known, PERIODS_PER_WAITING, SearchOutcome};
 use super::schedule::Schedule;
@@ -102,41 +104,6 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             forecast: None,
             no_forecast: None,
         }
-    }
-
-    /// Records instances back to back, which take about `each`, and predicts from them, on machines where time costs
-    /// something.
-    pub(super) fn predict(&mut self, each: TimeSpan) -> Result<()> {
-        let real_time = &self.bench.settings.real_time;
-        let explains = real_time.explain;
-        if real_time.search_limit_s.is_none() {
-            return Ok(());
-        }
-        let instances = match forecast::instances(each, self.schedule.finding_s) {
-            Ok(instances) => instances,
-            Err(why) => {
-                self.no_forecast = Some(why);
-                return Ok(());
-            }
-        };
-        let mut alone = Vec::new();
-        for _ in 0..forecast::ALONE {
-            alone.extend(self.back_to_back(1)?.responses_ps);
-        }
-        let segment = self.back_to_back(instances)?;
-        match Forecast::new(&segment, &alone, self.known.clone(), self.wanted, explains) {
-            Ok(forecast) => self.forecast = Some(forecast),
-            Err(why) => self.no_forecast = Some(why),
-        }
-        Ok(())
-    }
-
-    /// Runs a segment of `instances` that follow each other at once.
-    fn back_to_back(&mut self, instances: u64) -> Result<TrialSegment> {
-        Command::Segment { period: TimeSpan::ZERO, instances }.send(self.bench.rank)?;
-        let segment = self.segments.run(self.bench.rank, TimeSpan::ZERO, instances)?;
-        self.keep_pauses(&segment);
-        Ok(segment)
     }
 
     /// Returns whether a period has been tried.

@@ -110,7 +110,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + LongWaits + Si
 
     /// Waits until `now() >= time`.
     fn wait_until_time(&mut self, time: Time) {
-        crate::wait_until(|| self.now(), time);
+        crate::wait_until(|| self.now(), time, !self.every_rank_has_a_processor());
     }
 
     /// Runs `body`, whose computation is described by `work`. A simulated machine lets that much virtual time pass.
