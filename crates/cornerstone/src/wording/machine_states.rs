@@ -19,13 +19,13 @@ pub(crate) fn states_met(run: &Run) -> Option<String> {
     let share = |count: usize| whole_percent(count as f64 / lines.len() as f64);
     let lines_us = states.medians_us();
     let others = (0..lines_us.len()).filter(|&state| state != commonest);
-    let others: Vec<String> = others
-        .map(|state| format!("{} in {}", quantity(lines_us[state], "us"), share(in_state[state])))
-        .collect();
+    let of_state = |state: usize| {
+        format!("{} beside {}", quantity(lines_us[state], "us"), share(in_state[state]))
+    };
+    let others: Vec<String> = others.map(of_state).collect();
     Some(format!(
-        "The machine changed during the run: a cache line passed between two processors in {} in {} of the measurements, {}. The numbers are of the launches with {}.",
-        quantity(lines_us[commonest], "us"),
-        share(in_state[commonest]),
+        "The machine changed during the run: handing over a cache line between two processors took {} of the measurements, {}. The numbers are those of the launches at {}.",
+        of_state(commonest),
         others.join(", "),
         quantity(lines_us[commonest], "us"),
     ))
@@ -48,7 +48,7 @@ pub(crate) fn states_compared(compared: &ComparedRuns) -> String {
         })
         .collect();
     let mut text = format!(
-        "the machine changed: a cache line passed between two processors in {}:\nlaunches are compared with launches in the same state, so a change need not be the ratio of A and B\n",
+        "the machine changed: handing over a cache line between two processors took {}:\nlaunches are compared with launches in the same state, so a change need not be the ratio of A and B\n",
         states.join(", ")
     );
     let apart = compared.comparisons.iter().filter(|one| one.compared == [0, 0]).count();

@@ -31,7 +31,8 @@ fn history(lab: &Lab, runs: usize, change: usize) {
     }
 }
 
-fn scaled(record: &Value, factor: f64) -> Value {
+/// Returns a record whose times are longer by a factor, and whose rates are lower by it.
+pub(crate) fn scaled(record: &Value, factor: f64) -> Value {
     let mut record = record.clone();
     let factor = if record["better"] == "lower" { factor } else { 1.0 / factor };
     for name in ["median", "ci_low", "ci_high", "mean", "min", "p99", "p999", "max"] {

@@ -40,6 +40,7 @@ mod spaces;
 mod spawning;
 mod spread;
 mod ssh;
+mod states;
 mod summary;
 mod tcp;
 mod tradeoff;
