@@ -40,11 +40,17 @@ impl Duties {
         Ok(std::mem::take(&mut self.events))
     }
 
-    /// Executes the events that need no wait.
+    /// Executes the events that need no wait, and leaves computing for the time after the collective: other ranks may
+    /// enter it only with an answer that was sent after the computing.
     fn advance<E: Endpoint>(&mut self, endpoint: &mut E, operations: &mut Operations) {
-        while let Some(&event) = self.events.front() {
+        let mut index = 0;
+        while let Some(&event) = self.events.get(index) {
+            if matches!(event, RankEvent::Compute(_)) {
+                index += 1;
+                continue;
+            }
             match operations.perform(endpoint, event) {
-                Ok(true) => drop(self.events.pop_front()),
+                Ok(true) => drop(self.events.remove(index)),
                 Ok(false) => return,
                 Err(error) => {
                     self.events.clear();

@@ -4,7 +4,7 @@ use std::iter::Peekable;
 
 use contract::{Destination, Endpoint, Process, Rank, Result, Time, TimeSpan};
 
-use crate::duties::Dutiful;
+use crate::duties::{Duties, Dutiful};
 use crate::event::{CollectiveKind, RankEvent, RecordedCollective, SentMessage};
 use crate::longest::Longest;
 use crate::operations::{LATER, Operations, Scratch, later};
@@ -43,17 +43,31 @@ pub fn replay<E: Endpoint>(
     outcome.map(|()| (account, end))
 }
 
+/// Takes the events that happened in the middle of the last one, with the computing between them. Returns computing that
+/// was taken and is not followed by such an event.
+fn add_duties(
+    events: &mut Peekable<impl Iterator<Item = RankEvent>>,
+    duties: &mut Duties,
+) -> Vec<RankEvent> {
+    let mut computing = Vec::new();
+    loop {
+        while let Some(span) = events.next_if(|event| matches!(event, RankEvent::Compute(_))) {
+            computing.push(span);
+        }
+        if events.next_if_eq(&RankEvent::Meanwhile).is_none() {
+            return computing;
+        }
+        computing.drain(..).chain(events.next()).for_each(|duty| duties.add(duty));
+    }
+}
+
 impl<E: Endpoint> Replay<'_, E> {
     fn perform_all(&mut self, mut events: Peekable<impl Iterator<Item = RankEvent>>) -> Result<()> {
         while let Some(event) = events.next() {
-            while events.next_if_eq(&RankEvent::Meanwhile).is_some() {
-                let duties = &mut self.process.endpoint_mut().duties;
-                events.next().into_iter().for_each(|duty| duties.add(duty));
-            }
+            let later = add_duties(&mut events, &mut self.process.endpoint_mut().duties);
             self.perform(event)?;
-            for left in self.process.endpoint_mut().duties.take()? {
-                self.perform(left)?;
-            }
+            let left = self.process.endpoint_mut().duties.take()?;
+            left.into_iter().chain(later).try_for_each(|event| self.perform(event))?;
         }
         Ok(())
     }
@@ -261,6 +275,27 @@ mod tests {
             let ended = run(machine, &[first.clone(), second.clone()]);
             assert!(ended.0 >= Time::ZERO + us(2000) && ended.2 >= 4, "{machine}: {ended:?}");
             assert_eq!(run(machine, &[first.clone(), second.clone()]), ended);
+        }
+    }
+
+    /// Rank 0 has computed in the barrier before it answered and between its answers, as its library does in any wait.
+    /// Rank 1 enters the barrier with the answer; then both compute, for 5 and 3 us.
+    #[test]
+    fn computing_in_a_collective_does_not_delay_answers() {
+        let (kind, root, bytes) = (CollectiveKind::Barrier, 0, 0);
+        let barrier = RankEvent::Collective(RecordedCollective { kind, root, bytes });
+        let post = |to| RankEvent::PostSend { message: message(to, 40), synchronous: false };
+        let receive = |from| RankEvent::PostReceive(room(Some(from), 40));
+        let (compute, meanwhile) = (RankEvent::Compute(us(1)), RankEvent::Meanwhile);
+        let mut first = vec![barrier, compute, compute, meanwhile, receive(1), meanwhile, compute];
+        first.extend([meanwhile, RankEvent::End(0), compute, meanwhile, post(1)]);
+        first.extend([meanwhile, RankEvent::End(0), compute]);
+        let second = vec![post(0), receive(0), RankEvent::End(0), RankEvent::End(1), barrier];
+        let second = [second, vec![RankEvent::Compute(us(3))]].concat();
+        for machine in ["cluster", "sharc-ring", "paragon-osf1"] {
+            let alone = run(machine, &[vec![barrier], vec![barrier]]).0;
+            let ended = run(machine, &[first.clone(), second.clone()]).0;
+            assert!(ended >= alone + us(5), "{machine}: {ended:?}");
         }
     }
 
