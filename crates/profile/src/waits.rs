@@ -98,13 +98,22 @@ fn late_receiver(records: &[RankRecord], message: &Matched) -> Option<Wait> {
     let Matched { from, send, send_end, to, receive } = *message;
     let blocking = records[from].events[send].kind == Kind::Sent;
     let blocked = if blocking { send } else { send_end? };
-    let posted = records[to].clock.seconds(records[to].events[receive].posted);
+    let posted_at = records[to].events[receive].posted;
+    let posted = records[to].clock.seconds(posted_at);
     let waiting = &records[from].events[blocked];
     // A send that ends before its receive is posted waits for no rank.
     if records[from].clock.seconds(waiting.end) < posted {
         return None;
     }
-    wait(records, WaitKind::LateReceiver, (from, blocked), (to, receive), posted)
+    let came = posting(&records[to].events, posted_at).unwrap_or(receive);
+    wait(records, WaitKind::LateReceiver, (from, blocked), (to, came), posted)
+}
+
+/// Returns the event of the call that began at a time. Events are in the order in which their calls ended.
+fn posting(events: &[Event], begin: u64) -> Option<usize> {
+    let first = events.partition_point(|event| event.end < begin);
+    let mut until = events[first..].iter().take_while(|event| event.begin <= begin);
+    Some(first + until.position(|event| event.is_span && event.begin == begin)?)
 }
 
 /// Returns the wait of an event for an action of another rank at a time, if the event began before.
@@ -282,6 +291,21 @@ mod tests {
         run.end_send(0, 1, 3, 100, 150, 450);
         run.receive(1, 0, 3, 400, 400, 460);
         assert_eq!(found(&run, Dependence::All), [(WaitKind::LateReceiver, 0, 1, 250)]);
+    }
+
+    /// The send blocks from 100 us on. Rank 1 posts the receive at 400, in the second of its three calls, and the
+    /// third call ends it.
+    #[test]
+    fn a_late_receiver_came_with_the_call_that_posted_the_receive() {
+        let mut run = Run::of(2);
+        run.send(0, 1, 3, 100, 450);
+        run.event(1, Kind::Call, 10, 390);
+        run.event(1, Kind::Call, 400, 401);
+        run.receive(1, 0, 3, 400, 420, 460);
+        let found = waits(&run.records, &messages(&run.records), &|_, _| Dependence::All);
+        let causes: Vec<_> =
+            found.iter().map(|wait| (wait.kind, wait.cause, wait.cause_event)).collect();
+        assert_eq!(causes, [(WaitKind::LateReceiver, 1, 1)]);
     }
 
     /// Two messages end in one call of rank 2 that lasts from 10 to 310. One was sent at 100, the other at 300.
