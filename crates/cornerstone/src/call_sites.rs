@@ -6,6 +6,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use addr2line::Loader;
+use addr2line::gimli::{self, DwLang};
+use cpp_demangle::{DemangleOptions, Symbol};
 use fabric_shm::CallSite;
 use profile::layout::LIBRARY;
 
@@ -81,16 +83,50 @@ fn find(object: &Object, site: &CallSite) -> Place {
     if let Ok(mut frames) = object.loader.find_frames(address)
         && let Ok(Some(frame)) = frames.next()
     {
-        let name = frame.function.and_then(|name| Some(name.demangle().ok()?.into_owned()));
-        place.function = name;
+        place.function = frame
+            .function
+            .and_then(|name| Some(source_name(&name.raw_name().ok()?, name.language)));
         place.line = frame
             .location
             .and_then(|at| Some(format!("{}:{}", file_name(Path::new(at.file?)), at.line?)));
     }
     if place.function.is_none() {
-        place.function = object.loader.find_symbol(address).map(String::from);
+        place.function = object.loader.find_symbol(address).map(|symbol| source_name(symbol, None));
     }
     place
+}
+
+/// Returns the name that a function has in its source, without parameters and result: these are long where templates
+/// are used, and the line beside the name distinguishes overloaded functions.
+fn source_name(symbol: &str, language: Option<DwLang>) -> String {
+    addr2line::demangle(symbol, gimli::DW_LANG_Rust)
+        .or_else(|| cpp_name(symbol))
+        .or_else(|| fortran_name(symbol, language))
+        .unwrap_or_else(|| symbol.to_owned())
+}
+
+fn cpp_name(symbol: &str) -> Option<String> {
+    let options = DemangleOptions::new().no_params().no_return_type();
+    Symbol::new(symbol).ok()?.demangle_with_options(&options).ok()
+}
+
+/// Returns the name of a procedure in Fortran. gfortran names a procedure of a module `__MODULE_MOD_PROCEDURE`, and
+/// compilers append an underscore to the names of others.
+fn fortran_name(symbol: &str, language: Option<DwLang>) -> Option<String> {
+    let of_module = symbol.strip_prefix("__").and_then(|name| name.split_once("_MOD_"));
+    if let Some((module, procedure)) = of_module {
+        return Some(format!("{module}::{procedure}"));
+    }
+    let is_fortran = matches!(
+        language?,
+        gimli::DW_LANG_Fortran77
+            | gimli::DW_LANG_Fortran90
+            | gimli::DW_LANG_Fortran95
+            | gimli::DW_LANG_Fortran03
+            | gimli::DW_LANG_Fortran08
+    );
+    let name = symbol.strip_suffix('_').filter(|_| is_fortran)?;
+    (!name.ends_with('_')).then(|| name.to_owned())
 }
 
 fn file_name(path: &Path) -> String {
@@ -103,6 +139,28 @@ mod tests {
 
     fn site(object: &str) -> CallSite {
         CallSite { object: object.into(), address: 0x5012, base: 0x5000 }
+    }
+
+    #[test]
+    fn functions_have_the_names_of_their_source_without_parameters() {
+        let fortran = Some(gimli::DW_LANG_Fortran08);
+        let cases = [
+            ("main", None, "main"),
+            // ddot(int, double const*)
+            ("_Z4ddotiPKd", Some(gimli::DW_LANG_C_plus_plus_14), "ddot"),
+            // void Mesh::scatter<double>(double*)
+            ("_ZN4Mesh7scatterIdEEvPT_", None, "Mesh::scatter<double>"),
+            ("_ZN4halo8exchange17h0123456789abcdefE", None, "halo::exchange"),
+            ("__tea_module_MOD_tea_exchange", fortran, "tea_module::tea_exchange"),
+            ("driver_", fortran, "driver"),
+            ("MAIN__", fortran, "MAIN__"),
+            // A name of C may end so, too.
+            ("driver_", Some(gimli::DW_LANG_C99), "driver_"),
+            ("driver_", None, "driver_"),
+        ];
+        for (symbol, language, name) in cases {
+            assert_eq!(source_name(symbol, language), name);
+        }
     }
 
     #[test]
