@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::ffi::c_int;
+use std::io::Write;
 
 use crate::shared::Shared;
 use crate::{
@@ -34,7 +35,10 @@ pub(crate) fn report() {
     let left = left();
     if !left.is_empty() {
         let rank = process::rank();
-        eprintln!("cornerstone: rank {rank}: not freed at MPI_Finalize: {}", left.join(", "));
+        let line =
+            format!("cornerstone: rank {rank}: not freed at MPI_Finalize: {}\n", left.join(", "));
+        // One write a line: the lines of ranks that end together would otherwise be mixed.
+        let _ = std::io::stderr().write_all(line.as_bytes());
     }
 }
 
