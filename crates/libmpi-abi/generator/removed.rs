@@ -76,5 +76,17 @@ static inline int MPI_Type_struct(int count, int lengths[], MPI_Aint places[], M
     MPI_Type_free(&plain);
     return code;
 }
+#else
+/* In other programs, the compiler and the linker name the option that defines a removed function. */
+#define MPI_Address MPI_Address_was_removed_in_MPI_3_compile_with_DMPI_REMOVED_NAMES
+#define MPI_Errhandler_create MPI_Errhandler_create_was_removed_in_MPI_3_compile_with_DMPI_REMOVED_NAMES
+#define MPI_Errhandler_get MPI_Errhandler_get_was_removed_in_MPI_3_compile_with_DMPI_REMOVED_NAMES
+#define MPI_Errhandler_set MPI_Errhandler_set_was_removed_in_MPI_3_compile_with_DMPI_REMOVED_NAMES
+#define MPI_Type_extent MPI_Type_extent_was_removed_in_MPI_3_compile_with_DMPI_REMOVED_NAMES
+#define MPI_Type_hindexed MPI_Type_hindexed_was_removed_in_MPI_3_compile_with_DMPI_REMOVED_NAMES
+#define MPI_Type_hvector MPI_Type_hvector_was_removed_in_MPI_3_compile_with_DMPI_REMOVED_NAMES
+#define MPI_Type_lb MPI_Type_lb_was_removed_in_MPI_3_compile_with_DMPI_REMOVED_NAMES
+#define MPI_Type_struct MPI_Type_struct_was_removed_in_MPI_3_compile_with_DMPI_REMOVED_NAMES
+#define MPI_Type_ub MPI_Type_ub_was_removed_in_MPI_3_compile_with_DMPI_REMOVED_NAMES
 #endif
 ";
