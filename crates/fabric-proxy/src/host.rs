@@ -35,6 +35,8 @@ pub struct Host {
 pub struct RankAccount {
     /// Computing time of its program.
     pub computing: TimeSpan,
+    /// Time in which its program slept.
+    pub sleeping: TimeSpan,
     /// Computing time of the process's other threads, which virtual time does not contain. Zero if computing is not
     /// measured.
     pub uncounted: TimeSpan,

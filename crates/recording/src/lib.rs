@@ -19,4 +19,4 @@ pub use event::{CollectiveKind, RankEvent, RecordedCollective, Room, SentMessage
 pub use exchange::TextFormat;
 pub use file::{Events, Recorder, Recording, RecordingError};
 pub use longest::Longest;
-pub use replay::replay;
+pub use replay::{RankTimes, replay};

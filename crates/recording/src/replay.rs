@@ -14,11 +14,22 @@ struct Replay<'o, E: Endpoint> {
     /// Memory of collectives.
     scratch: Scratch,
     occupy: &'o dyn Fn(&mut E, TimeSpan),
-    account: TimeSpan,
+    account: RankTimes,
+}
+
+/// Use of the time of a rank in a replay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RankTimes {
+    /// Its computing.
+    pub computing: TimeSpan,
+    /// Its sleeping.
+    pub sleeping: TimeSpan,
+    /// The time of its end.
+    pub end: Time,
 }
 
 /// Executes `events` on `endpoint`. Their messages must not be longer than `longest`. `occupy` lets the rank's
-/// processor work for some time. Returns the computing time of the rank, and the time of its end.
+/// processor work for some time.
 ///
 /// # Panics
 /// If a message is longer.
@@ -30,17 +41,17 @@ pub fn replay<E: Endpoint>(
     longest: Longest,
     events: impl Iterator<Item = RankEvent>,
     occupy: &dyn Fn(&mut E, TimeSpan),
-) -> Result<(TimeSpan, Time)> {
+) -> Result<RankTimes> {
     let (scratch, others) = Scratch::new(longest, endpoint.size());
     let operations = Operations::new(others);
     let process = Process::new(Dutiful::new(endpoint, operations));
-    let mut again = Replay { process, scratch, occupy, account: TimeSpan::ZERO };
+    let mut again = Replay { process, scratch, occupy, account: RankTimes::default() };
     let outcome = again.perform_all(events.peekable());
     let Replay { process, account, .. } = again;
     let endpoint = process.into_endpoint();
     let end = endpoint.now();
     endpoint.finish(outcome.clone());
-    outcome.map(|()| (account, end))
+    outcome.map(|()| RankTimes { end, ..account })
 }
 
 /// Takes the events that happened in the middle of the last one, with the computing between them. Returns computing that
@@ -82,11 +93,12 @@ impl<E: Endpoint> Replay<'_, E> {
         match event {
             RankEvent::Compute(span) => {
                 (self.occupy)(endpoint, span);
-                self.account = self.account + span;
+                self.account.computing = self.account.computing + span;
             }
             RankEvent::Sleep(span) => {
                 let until = endpoint.now() + span;
                 endpoint.wait_until_time(until);
+                self.account.sleeping = self.account.sleeping + span;
             }
             RankEvent::Send(SentMessage { to, context, tag, bytes }) => {
                 let to = Destination { rank: to, context: context + LATER, tag };

@@ -28,6 +28,7 @@ pub(super) struct Predicted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RankTime {
     pub(super) computing: TimeSpan,
+    pub(super) sleeping: TimeSpan,
     /// Computing of threads that virtual time does not contain; zero if there is none.
     pub(super) uncounted: TimeSpan,
     pub(super) end: Time,
@@ -37,6 +38,8 @@ pub(super) struct RankTime {
 /// threads that mostly sleep.
 const LEAST_UNCOUNTED: TimeSpan = TimeSpan::from_us(1000);
 const LEAST_UNCOUNTED_SHARE: f64 = 0.01;
+/// Least share of sleeping in a rank's time that is printed.
+const LEAST_SLEEPING_SHARE: f64 = 0.01;
 
 impl RankTime {
     /// Returns whether other threads have computed so much that the prediction does not describe the rank.
@@ -46,7 +49,14 @@ impl RankTime {
     }
 
     fn in_mpi_s(&self) -> f64 {
-        (self.end.since(Time::ZERO).as_s() - self.computing.as_s()).max(0.0)
+        let outside = self.computing + self.sleeping;
+        (self.end.since(Time::ZERO).as_s() - outside.as_s()).max(0.0)
+    }
+
+    /// Returns whether its sleeping is worth mentioning. A process that starts sleeps for some microseconds.
+    fn sleeps(&self) -> bool {
+        self.sleeping.as_s() >= LEAST_SLEEPING_SHARE * self.end.since(Time::ZERO).as_s()
+            && self.sleeping > TimeSpan::ZERO
     }
 }
 
@@ -110,11 +120,19 @@ fn lines(name: &str, predicted: &Predicted, took: Duration) -> Vec<String> {
         lines.extend(ranks.iter().enumerate().map(|(number, rank)| {
             let computing = quantity(rank.computing.as_s(), "s");
             let in_mpi = quantity(rank.in_mpi_s(), "s");
-            format!("  rank {number}: computing {computing}, in MPI {in_mpi}")
+            let sleeping = match rank.sleeps() {
+                true => format!("sleeping {}, ", quantity(rank.sleeping.as_s(), "s")),
+                false => String::new(),
+            };
+            format!("  rank {number}: computing {computing}, {sleeping}in MPI {in_mpi}")
         }));
     } else {
         lines
             .push(format!("  computing: {}", spread(ranks.iter().map(|one| one.computing.as_s()))));
+        if ranks.iter().any(RankTime::sleeps) {
+            let times = ranks.iter().map(|one| one.sleeping.as_s());
+            lines.push(format!("  sleeping: {}", spread(times)));
+        }
         lines.push(format!("  in MPI: {}", spread(ranks.iter().map(RankTime::in_mpi_s))));
     }
     let calls = calls.map_or(String::new(), |calls| format!("{calls} calls, "));
@@ -142,6 +160,7 @@ mod tests {
         let ms = |ms: u64| TimeSpan::from_us(1000 * ms);
         let rank = |one| RankTime {
             computing: ms(one),
+            sleeping: TimeSpan::ZERO,
             uncounted: TimeSpan::ZERO,
             end: Time::ZERO + ms(100),
         };
@@ -173,7 +192,8 @@ mod tests {
         assert!(several.contains("to 6") && several.contains("by rank, median 4"), "{several}");
         // In a longer run the same time is less than that share.
         let end = Time::ZERO + TimeSpan::from_us(100_001);
-        let long = RankTime { end, uncounted: TimeSpan::from_us(1000), computing: TimeSpan::ZERO };
+        let uncounted_us = TimeSpan::from_us(1000);
+        let long = RankTime { end, uncounted: uncounted_us, ..predicted(1).ranks[0] };
         assert_eq!(uncounted(&[long]), None);
     }
 
@@ -187,5 +207,21 @@ mod tests {
         let many = lines("sim:x", &predicted(21), Duration::from_millis(5));
         assert_eq!(many.len(), 4);
         assert!(many[1].starts_with("  computing: 1") && many[1].contains("median 11"), "{many:?}");
+    }
+
+    /// Rank 1 computes for 2 of its 100 ms and sleeps for 60, so 38 remain. One rank of 21 that sleeps is enough to
+    /// have the line. Half a millisecond is not mentioned.
+    #[test]
+    fn sleeping_is_neither_computing_nor_in_mpi() {
+        let mut two = predicted(2);
+        two.ranks[0].sleeping = TimeSpan::from_us(500);
+        two.ranks[1].sleeping = TimeSpan::from_us(60_000);
+        let few = lines("sim:x", &two, Duration::from_millis(5));
+        assert!(!few[1].contains("sleeping"), "{few:?}");
+        assert!(few[2].contains("ms, sleeping 60") && few[2].contains("in MPI 38"), "{few:?}");
+        let mut all = predicted(21);
+        all.ranks[3].sleeping = TimeSpan::from_us(60_000);
+        let many = lines("sim:x", &all, Duration::from_millis(5));
+        assert!(many[2].starts_with("  sleeping: 0 s to 60"), "{many:?}");
     }
 }

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Instant;
 
-use contract::{Endpoint, Error, Time, TimeSpan};
+use contract::{Endpoint, Error, TimeSpan};
 use fabric_sim::{Machine, Options, Outcome, SimEndpoint};
-use recording::{RankEvent, Recording, RecordingError, TextFormat};
+use recording::{RankEvent, RankTimes, Recording, RecordingError, TextFormat};
 
 use super::predicted::{self, Predicted, RankTime};
 use crate::arguments::{Compute, FabricChoice, PredictionArguments, ReplayArguments};
@@ -51,8 +51,9 @@ fn replay_on(fabric: &FabricChoice, arguments: &ReplayArguments) -> Result<ExitC
     let options = options(recording.ranks(), &arguments.prediction);
     let factor = factor(&arguments.prediction)?;
     let outcome = replay(&Rc::new(recording), &machine, &options, factor)?;
-    let time = |&(computing, end): &(TimeSpan, Time)| RankTime {
+    let time = |&RankTimes { computing, sleeping, end }: &RankTimes| RankTime {
         computing,
+        sleeping,
         uncounted: TimeSpan::ZERO,
         end,
     };
@@ -100,14 +101,14 @@ pub(super) fn options(ranks: usize, wanted: &PredictionArguments) -> Options {
     Options { carry_data: false, check_results: false, ..predicted::options(ranks, wanted) }
 }
 
-/// Replays a recording on a machine on which computing takes `factor` of its time. Returns the computing time and the
-/// end of each rank.
+/// Replays a recording on a machine on which computing takes `factor` of its time. Returns how each rank has used its
+/// time.
 pub(super) fn replay(
     recording: &Rc<Recording>,
     machine: &Machine,
     options: &Options,
     factor: f64,
-) -> Result<Outcome<(TimeSpan, Time)>, Failure> {
+) -> Result<Outcome<RankTimes>, Failure> {
     let recording = Rc::clone(recording);
     let program = move |endpoint: SimEndpoint<'_>| {
         let rank = endpoint.rank();

@@ -188,9 +188,9 @@ impl<'a, E: Endpoint> Server<'a, E> {
                 done([])
             }
             Ask::WaitUntilTime(time) => {
-                if self.notes.is_wanted() {
-                    self.notes.slept(time.since(endpoint.now()));
-                }
+                let span = time.since(endpoint.now());
+                self.account.sleeping = self.account.sleeping + span;
+                self.notes.slept(span);
                 endpoint.wait_until_time(time);
                 done([])
             }

@@ -235,8 +235,8 @@ fn simulate(
         }
         let outcome = outcome.map_err(|(rank, error)| format!("rank {rank}: {error}"))?;
         let time = |rank: &RankAccount| {
-            let RankAccount { computing, uncounted, end, .. } = *rank;
-            RankTime { computing, uncounted, end }
+            let RankAccount { computing, sleeping, uncounted, end, .. } = *rank;
+            RankTime { computing, sleeping, uncounted, end }
         };
         Ok(Predicted {
             calls: Some(outcome.results.iter().map(|rank| rank.calls).sum()),
