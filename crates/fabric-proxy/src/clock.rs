@@ -95,7 +95,9 @@ pub fn leave_library() {
 
 /// Returns the caller of this thread, if it may be used now.
 fn caller() -> Option<Rc<Caller>> {
-    let caller = CALLER.with(|place| place.try_borrow().ok()?.upgrade())?;
+    // Handlers of `atexit` may call functions of MPI, and run when the storage of the thread has been destroyed.
+    let known = CALLER.try_with(|place| place.try_borrow().ok()?.upgrade());
+    let caller = known.ok().flatten()?;
     (!caller.is_busy()).then_some(caller)
 }
 

@@ -274,6 +274,15 @@ static void helps(void)
     check(MPI_Wtime() - before < used_s / 2, "another thread's computing takes no time");
 }
 
+/* Runs after the destructors of the thread, as those of objects of C++ in a library do. */
+static void at_exit(void)
+{
+    int flag = 0;
+    struct timespec now;
+    MPI_Finalized(&flag);
+    if (flag && clock_gettime(CLOCK_REALTIME, &now) == 0) fprintf(stderr, "rank %d has exited\n", rank);
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "";
@@ -289,6 +298,7 @@ int main(int argc, char **argv)
     if (!strcmp(name, "child")) child();
     if (!strcmp(name, "joins")) joins();
     if (!strcmp(name, "helps")) helps();
+    if (!strcmp(name, "exits")) atexit(at_exit);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) printf("%s is well\n", name);
     MPI_Finalize();

@@ -63,3 +63,11 @@ fn a_thread_that_communicates_beside_the_first_one_does_not_count() {
     let ended = well(&lab, &TWO, "helps");
     assert!(ended.stderr.contains("ranks 0, 1: other threads computed"), "{ended:#?}");
 }
+
+/// Objects of C++ that live until the end of the process ask whether MPI_Finalize was called.
+#[test]
+fn a_handler_of_the_exit_may_call_mpi_and_read_clocks() {
+    let Some(lab) = prepared("a handler of the exit may call MPI") else { return };
+    let ended = well(&lab, &TWO, "exits");
+    assert_eq!(ended.stderr.matches("has exited").count(), 2, "{ended:#?}");
+}
