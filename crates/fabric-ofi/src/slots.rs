@@ -322,4 +322,28 @@ mod tests {
         );
         assert_eq!(slots.pending_sends().count(), 3);
     }
+
+    #[test]
+    fn what_the_provider_completes_by_itself_is_incomplete_until_then() {
+        let mut slots = Slots::default();
+        let operation = OneSidedOperation::Read(Writable::empty());
+        let (to, key, address) = (1, 2, 3);
+        let access = Access { to, key, address, operation, is_done: false };
+        let number = slots.add(Slot::Access(access));
+        assert!(slots.has_incomplete());
+        slots.access_mut(number).unwrap().is_done = true;
+        assert!(!slots.has_incomplete());
+        let send = Sending {
+            to,
+            envelope: Envelope::default(),
+            content: Content::Lent(Readable::empty()),
+            stage: SendStage::Posted,
+            is_forgotten: false,
+        };
+        let number = slots.add(Slot::Send(send));
+        assert!(slots.has_incomplete());
+        // Only the receiver can end this wait, by a message.
+        slots.send_mut(number).unwrap().stage = SendStage::Waits(7);
+        assert!(!slots.has_incomplete());
+    }
 }

@@ -182,7 +182,8 @@ impl RankWindow {
                 self.window.notify(endpoint, target, number)
             }
             WindowCall::AwaitNotice(number, count) => {
-                self.poll(endpoint, |window, _| Ok(window.notices(number) >= count))
+                let by_message = self.window.is_served() || self.window.has_agent();
+                self.poll(endpoint, by_message, |window, _| Ok(window.notices(number) >= count))
             }
             WindowCall::Serve(count) if self.window.is_served() => {
                 self.wait(endpoint, &[], |window, _| Ok(window.requests_served() >= count))
@@ -276,7 +277,8 @@ impl RankWindow {
     ) -> Result<()> {
         self.context.run_rank(target)?;
         let mut attempt = LockAttempt::new(target, exclusive);
-        self.poll(endpoint, |window, endpoint| window.try_lock(endpoint, &mut attempt))
+        let by_message = self.window.grants_by_message();
+        self.poll(endpoint, by_message, |window, endpoint| window.try_lock(endpoint, &mut attempt))
     }
 
     /// Waits until `done`, for events that arrive with messages, and serves the others meanwhile. Fails once they,
@@ -304,13 +306,14 @@ impl RankWindow {
         hopeless.map_or(failed, |request| Err(endpoint.give_up_on(request)))
     }
 
-    /// As `wait`, for events that other members may cause without a message.
+    /// As `wait`, for events that other members cause without a message, unless they do so `by_message`.
     fn poll<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
+        by_message: bool,
         mut done: impl FnMut(&mut Window, &mut E) -> Result<bool>,
     ) -> Result<()> {
-        if self.window.is_served() || self.window.has_agent() {
+        if by_message {
             return self.wait(endpoint, &[], done);
         }
         loop {

@@ -8,7 +8,7 @@ use crate::launching::{lab_with, run_program as run, start_program as start};
 
 const SOURCE: &str = include_str!("hangs.c");
 const STATUS: i32 = 124;
-const STUCK: &str = "all ranks wait, and no message is under way";
+pub(crate) const STUCK: &str = "all ranks wait, and no message is under way";
 
 /// Options of the launches: ranks that sleep, ranks that spin, ranks over TCP, on one host as one of several, and on
 /// several.
@@ -27,7 +27,7 @@ const WAYS_OF_LIBFABRIC: [&[&str]; 3] = [
 ];
 
 /// Returns all of them, without those that the machine does not support.
-fn ways(test: &str) -> Vec<&'static [&'static str]> {
+pub(crate) fn ways(test: &str) -> Vec<&'static [&'static str]> {
     let more = crate::ofi::is_here(test).then_some(WAYS_OF_LIBFABRIC);
     WAYS.into_iter().chain(more.into_iter().flatten()).collect()
 }
@@ -101,10 +101,11 @@ fn all_kinds_of_waits_are_found_on_every_fabric() {
 
 #[test]
 fn locks_of_windows_that_ranks_take_in_different_orders_are_found() {
-    let Some(lab) = prepared("locks of windows in different orders") else { return };
+    let test = "locks of windows in different orders";
+    let Some(lab) = prepared(test) else { return };
     let lock = line_with("// lock");
     let of = format!("rank 0 waits in MPI_Win_lock (locks, program.c:{lock})");
-    for way in WAYS {
+    for way in ways(test) {
         run(&lab, way, "locks").refuses(STATUS, &[STUCK, &format!("{of} for the lock of rank 1")]);
     }
     let told = format!("{of} for the lock of rank 1, which rank 1 holds, in the window of ranks 0");

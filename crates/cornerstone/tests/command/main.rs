@@ -14,6 +14,7 @@ mod failover;
 mod forecasts;
 mod guides;
 mod hang_terms;
+mod hang_windows;
 mod hangs;
 mod history;
 mod hpec;

@@ -3,8 +3,11 @@
 //! Only the provider knows which messages it has. Each message and word that it accepts is counted, and each that it
 //! delivers: those of unexpected messages too, because a long wait receives them. If the numbers of all ranks are
 //! equal at one moment, no provider has any. What else a provider may still complete by itself is excluded: sends that
-//! it has not completed, although their messages have arrived, and operations on memory. Memory that others may write
-//! to changes without any count, so a rank with such memory never counts as one that cannot continue.
+//! it has not completed, although their messages have arrived, and operations on memory of other ranks.
+//!
+//! An operation on memory can only end a wait of the rank that has started it, which has it as incomplete until then. No
+//! wait of the rank with the memory depends on what others write there: they ask for locks and announce everything else
+//! by messages, and a program that polls its memory does not wait.
 
 use contract::{Awaited, Envelope, Request};
 use fabric_shm::PollState;
@@ -16,8 +19,8 @@ impl Engine {
     /// Returns the state after an idle poll.
     pub(crate) fn poll_state(&self) -> PollState {
         let [sent, received] = self.traffic;
-        let has_memory = self.objects.as_ref().is_none_or(|objects| objects.has_regions());
-        let may_end_otherwise = has_memory || self.has_queued() || self.slots.has_incomplete();
+        let may_end_otherwise =
+            self.objects.is_none() || self.has_queued() || self.slots.has_incomplete();
         PollState { state: self.activity, sent, received, may_end_otherwise }
     }
 

@@ -80,11 +80,6 @@ impl Objects {
         found.into_iter().for_each(|index| self.regions.swap_remove(index).close());
     }
 
-    /// Returns whether other ranks may access any memory of this rank.
-    pub(crate) fn has_regions(&self) -> bool {
-        !self.regions.is_empty()
-    }
-
     /// Returns the elements on which the provider has all operations.
     pub(crate) fn atomic_elements(&self) -> AtomicElements {
         let mut elements = AtomicElements::default();

@@ -87,7 +87,8 @@ impl<E: Endpoint + 'static> Window<E> {
                 _ => Polled::Ended,
             }
         };
-        if self.service.goes_by_messages() {
+        let grants_by_message = self.service.window().grants_by_message();
+        if grants_by_message {
             let mut is_over = |endpoint: &mut E| matches!(try_now(endpoint), Polled::Ended);
             self.engine().wait_for(&mut is_over, &|endpoint| {
                 let hopeless = self.service.hopeless_now(endpoint);
@@ -96,7 +97,8 @@ impl<E: Endpoint + 'static> Window<E> {
                 hopeless
             })?;
         } else {
-            // Nobody sends a message when a lock is released, so this does not sleep.
+            // Nobody sends a message when a lock is released, so this does not sleep. An attempt that lets others go first
+            // succeeds after some polls without any message, so its polls prove no deadlock.
             self.engine().poll_until(&mut try_now)?;
         }
         failed.map(drop).map_err(Into::into)

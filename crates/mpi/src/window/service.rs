@@ -81,12 +81,6 @@ impl<E: Endpoint> Service<E> {
         RefMut::map(self.window.borrow_mut(), |window| window.as_mut().expect("it is open"))
     }
 
-    /// Returns whether any operation ever goes by messages.
-    #[inline(always)]
-    pub(super) fn goes_by_messages(&self) -> bool {
-        self.goes_by_messages
-    }
-
     /// Passes requested bytes on, once they have arrived.
     pub(super) fn deliver_later(
         &self,
