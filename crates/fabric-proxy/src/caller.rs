@@ -295,8 +295,12 @@ impl Caller {
     /// Reports to the launcher what this process waits for, on request.
     pub(crate) fn tell(&self, awaited: Vec<Awaited>) {
         self.tell_wait();
+        let unexpected = match self.line.is_stuck() {
+            true => Reader::new(&self.line).envelopes(),
+            false => Vec::new(),
+        };
         if let Some(launched) = &*self.launched() {
-            launched.answer(&awaited);
+            launched.answer(&awaited, &unexpected);
         }
     }
 }

@@ -1,12 +1,11 @@
 //! The launcher's end of all lines.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use contract::{Envelope, Error, Result, Time, TimeSpan, describe_unexpected};
+use contract::{Error, Result, Time, TimeSpan};
 use fabric_shm::close_on_exec;
 use recording::{Recorder, RecordingError};
 
@@ -21,8 +20,6 @@ pub struct Host {
     /// True if no process will make a request any more.
     stopped: AtomicBool,
     stuck: AtomicBool,
-    /// Messages without a receive of each rank after a deadlock, in lines of text.
-    unexpected: Mutex<BTreeMap<usize, Vec<String>>>,
     joined: AtomicBool,
     /// Recorder of the ranks' operations, if a recording is requested.
     recorder: Option<Mutex<Recorder>>,
@@ -61,7 +58,6 @@ impl Host {
             computing,
             stopped: AtomicBool::new(false),
             stuck: AtomicBool::new(false),
-            unexpected: Mutex::default(),
             joined: AtomicBool::new(false),
             recorder: recorder.map(Mutex::new),
             fatal: Mutex::new(None),
@@ -128,17 +124,8 @@ impl Host {
         self.joined.store(true, Ordering::Release);
     }
 
-    /// Returns, after a deadlock, the messages of a rank that no receive has taken, one line for each kind.
-    pub fn unexpected(&self, rank: usize) -> Vec<String> {
-        let all = self.unexpected.lock().ok();
-        all.and_then(|all| all.get(&rank).cloned()).unwrap_or_default()
-    }
-
-    /// Records a deadlock. The rank's process sees it, and reports to the launcher.
-    pub(crate) fn note_stuck(&self, rank: usize, unexpected: &[Envelope]) {
-        if let Ok(mut all) = self.unexpected.lock() {
-            all.insert(rank, describe_unexpected(unexpected.iter(), None));
-        }
+    /// Records a deadlock. The processes see it, and report to the launcher.
+    pub(crate) fn note_stuck(&self) {
         if !self.stuck.swap(true, Ordering::AcqRel) {
             self.lines.set_state(RunState::Stuck);
         }

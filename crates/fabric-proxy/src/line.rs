@@ -32,6 +32,8 @@ const OF_PROCESS: u32 = 0;
 const OF_SERVER: u32 = 1;
 /// The process continues, with requests without reply in the buffer: either end may take the turn.
 const OPEN: u32 = 2;
+/// All ranks wait for ever, so that neither end needs the turn. The buffer has the unexpected messages of the rank.
+const STUCK: u32 = 3;
 
 /// State of the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -274,9 +276,15 @@ impl Line {
         let head = self.head();
         head.process_sleeps.store(1, Ordering::SeqCst);
         // The system compares the turn once more before it lets the process sleep.
-        futex_wait(&head.turn, OF_SERVER, limit);
+        futex_wait(&head.turn, if self.is_stuck() { STUCK } else { OF_SERVER }, limit);
         head.process_sleeps.store(0, Ordering::SeqCst);
         self.is_answered()
+    }
+
+    /// Returns whether this end may read the unexpected messages of a rank that waits for ever.
+    pub(crate) fn is_stuck(&self) -> bool {
+        // Acquire, partner of the release in `leave_stuck`: a reader of the turn sees the buffer.
+        self.head().turn.load(Ordering::Acquire) == STUCK
     }
 
     /// Sets the process of this line.
@@ -325,6 +333,11 @@ impl Line {
         if head.process_sleeps.load(Ordering::SeqCst) != 0 {
             futex_wake(&head.turn, 1);
         }
+    }
+
+    /// Ends all turns, with the unexpected messages of the rank in the buffer.
+    pub(crate) fn leave_stuck(&self) {
+        self.head().turn.store(STUCK, Ordering::Release);
     }
 
     /// Returns whether there is a request.

@@ -70,6 +70,12 @@ impl<'a> Writer<'a> {
         self.numbers(&[context.into(), source.into(), tag.into(), bytes as u64, room as u64]);
     }
 
+    /// Writes envelopes after their number.
+    pub(crate) fn envelopes(&mut self, envelopes: &[Envelope]) {
+        self.number(envelopes.len() as u64);
+        envelopes.iter().for_each(|envelope| self.envelope(envelope));
+    }
+
     fn raw(&mut self, bytes: usize) -> &mut [u8] {
         let start = self.at;
         self.at += bytes;
@@ -118,6 +124,11 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn text(&mut self) -> String {
         String::from_utf8_lossy(self.bytes()).into_owned()
+    }
+
+    /// Returns envelopes after their number.
+    pub(crate) fn envelopes(&mut self) -> Vec<Envelope> {
+        (0..self.number()).map(|_| self.envelope()).collect()
     }
 
     pub(crate) fn envelope(&mut self) -> Envelope {
@@ -211,5 +222,22 @@ mod tests {
         ] {
             assert_eq!(selector_of(selector_numbers(selector)), selector);
         }
+    }
+
+    #[test]
+    fn the_messages_of_a_rank_that_waits_for_ever_are_no_reply() {
+        let lines = Lines::create(1).unwrap();
+        let (own, server) = (lines.line(0), lines.line(0));
+        own.ask();
+        assert!(server.is_asked() && !own.is_stuck());
+        let left = [Envelope { context: 6, source: 1, tag: 9, bytes: 4, room: 4 }; 2];
+        let mut writer = Writer::new(&server);
+        writer.envelopes(&left);
+        writer.end();
+        server.leave_stuck();
+        assert!(own.is_stuck() && !own.await_answer(std::time::Duration::from_millis(1)));
+        assert_eq!(Reader::new(&own).envelopes(), left);
+        // A second reader, for a second question, sees the same.
+        assert_eq!(Reader::new(&own).envelopes().len(), 2);
     }
 }

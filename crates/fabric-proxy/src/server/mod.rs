@@ -136,8 +136,13 @@ impl<'a, E: Endpoint> Server<'a, E> {
             Err(Outcome::Failed(error)) => error,
         };
         if matches!(outcome, Error::Deadlock { .. }) && !matches!(ask, Ask::GiveUpOn(_)) {
-            // Its process continues to wait, so that it can report its place.
-            self.host.note_stuck(endpoint.rank(), &self.works.unexpected(endpoint));
+            // Its process continues to wait, so that it can report its place, and what these messages are.
+            let unexpected = self.works.unexpected(endpoint);
+            let mut writer = Writer::new(self.line);
+            writer.envelopes(&unexpected);
+            writer.end();
+            self.line.leave_stuck();
+            self.host.note_stuck();
             return Err(outcome);
         }
         let mut writer = self.write(Kind::Failed, endpoint.any_has_left(), [0; VALUES], 0);

@@ -18,7 +18,7 @@ mod shared_line;
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 
-use contract::{Awaited, ContextPlace, Error, Result};
+use contract::{Awaited, ContextPlace, Envelope, Error, Result};
 
 pub use join::join_if_rank;
 pub use process::ShmProcess;
@@ -103,9 +103,9 @@ impl ShmEndpoint {
         self.engine.segment().block(self.engine.rank()).wait_note().report(found);
     }
 
-    /// Answers the launcher's question about this wait.
-    pub fn answer(&self, awaited: &[Awaited]) {
-        self.engine.answer(awaited);
+    /// Answers the launcher's question about this wait, with the messages that no receive has matched.
+    pub fn answer(&self, awaited: &[Awaited], unexpected: &[Envelope]) {
+        self.engine.answer(awaited, unexpected);
     }
 
     /// Returns whether the launcher asks what this rank waits for.

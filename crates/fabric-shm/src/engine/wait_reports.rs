@@ -264,12 +264,13 @@ impl Engine {
         }
     }
 
-    /// Answers the launcher's question what this rank waits for in its only wait.
-    pub(crate) fn answer(&self, awaited: &[Awaited]) {
+    /// Answers the launcher's question what this rank waits for in its only wait, and which messages are unexpected.
+    pub(crate) fn answer(&self, awaited: &[Awaited], unexpected: &[Envelope]) {
         let note = self.segment.block(self.me).wait_note();
         let Some(question) = note.question() else { return };
         let terms = self.wait_reports.terms.as_deref();
-        let remarks = terms.map(WaitTerms::remarks).unwrap_or_default();
+        let mut remarks = describe_unexpected(unexpected.iter(), terms);
+        remarks.extend(terms.into_iter().flat_map(WaitTerms::remarks));
         note.answer(question, &Answer { waits: vec![answer(awaited, terms)], remarks });
     }
 

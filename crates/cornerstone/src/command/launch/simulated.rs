@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use contract::{Envelope, Time, TimeSpan};
 use fabric_proxy::{Beside, Computing, Host, RankAccount, Works};
-use fabric_shm::{Activity, LaunchError, LaunchOptions, OtherProgram, RankActivity, WaitLine};
+use fabric_shm::{LaunchOptions, OtherProgram};
 use fabric_sim::{Machine, Options, Outside, SimEndpoint};
 use recording::Recorder;
 
@@ -61,7 +61,7 @@ pub(super) fn launch(
     let start = &mut |options: &LaunchOptions| {
         let ended = super::start(options);
         host.stop();
-        ended.map_err(|error| with_unexpected(error, &host))
+        ended
     };
     let ended = super::launch(arguments, options, start);
     host.stop();
@@ -99,19 +99,6 @@ fn report(
         note(&format!("cornerstone: {warning}"));
         observation.iter_mut().for_each(|one| one.remark(&warning));
     }
-}
-
-/// Adds to the ranks of a deadlock the messages that are known to the simulation only.
-fn with_unexpected(mut error: LaunchError, host: &Host) -> LaunchError {
-    if let LaunchError::Hang { ranks } = &mut error {
-        for RankActivity { rank, activity, .. } in ranks {
-            if let Activity::Waits { remarks, .. } = activity {
-                let lines = host.unexpected(*rank).into_iter();
-                remarks.extend(lines.map(|words| WaitLine { words, sites: Vec::new() }));
-            }
-        }
-    }
-    error
 }
 
 /// Ends the recording, if there is one. If not every rank came to its end, the recording cannot be replayed, and is
