@@ -6,7 +6,7 @@
 use crate::{Envelope, Selector};
 
 /// Number of unexpected messages that are named individually.
-const NAMED_MESSAGES: usize = 4;
+pub(crate) const NAMED_MESSAGES: usize = 4;
 /// Number of ranks that are named individually.
 const NAMED_RANKS: usize = 8;
 
@@ -118,11 +118,11 @@ impl Awaited {
                 }
             }
             Awaited::Members { collective, members, missing, .. } if missing.is_empty() => {
-                format!("in a {collective} of {members} ranks")
+                format!("in {} of {members} ranks", with_article(collective))
             }
             Awaited::Members { collective, members, missing, .. } => {
                 let missing = name_ranks(missing);
-                format!("for {missing} in a {collective} of {members} ranks")
+                format!("for {missing} in {} of {members} ranks", with_article(collective))
             }
             Awaited::Lock { of, holder, .. } => {
                 let holder = match holder {
@@ -143,7 +143,13 @@ impl Selector {
     }
 }
 
-fn is_of_collectives(context: u32) -> bool {
+/// Returns the name of a call with its article.
+pub fn with_article(call: &str) -> String {
+    format!("{} {call}", if call.starts_with(['a', 'e', 'i']) { "an" } else { "a" })
+}
+
+/// Returns whether a context is of the messages inside collectives.
+pub(crate) fn is_of_collectives(context: u32) -> bool {
     context % 2 == 1 && context != u32::MAX
 }
 

@@ -61,6 +61,14 @@ pub enum Error {
         /// Its status or signal, if known.
         how: String,
     },
+    /// A rank has ended its part of the run before something that another one waits for.
+    #[error("rank {rank} ended its part of the run before {before}")]
+    RankEnded {
+        /// The rank.
+        rank: usize,
+        /// What does not happen any more.
+        before: String,
+    },
     /// The run was aborted: another rank failed, or the user interrupted it.
     #[error("the run was aborted: {why}")]
     Aborted {
@@ -142,32 +150,5 @@ impl Error {
             ),
         };
         Error::MismatchedCollective { explanation }
-    }
-
-    /// Returns the error of rank `me` whose message of `bytes` bytes to rank `to` will never be received.
-    pub fn never_received(me: usize, to: usize, bytes: usize) -> Self {
-        if to == me {
-            let explanation =
-                format!("rank {me} waits until it receives a message of {bytes} bytes to itself");
-            return Error::Deadlock { explanation };
-        }
-        let how = "its program ended before it received a message that was sent to it".into();
-        Error::RankDied { rank: to, how }
-    }
-
-    /// Returns the error of rank `me` of `size` ranks, to which `source` will never send the awaited message; no rank
-    /// will if there is no `source`.
-    pub fn never_sent(me: usize, source: Option<usize>, size: usize) -> Self {
-        let explanation = match source {
-            Some(source) if source != me => {
-                let how = "its program ended before it sent a message that is waited for".into();
-                return Error::RankDied { rank: source, how };
-            }
-            None if size > 1 => {
-                format!("rank {me} waits for a message from any rank, and all others have ended")
-            }
-            _ => format!("rank {me} waits for a message of its own"),
-        };
-        Error::Deadlock { explanation }
     }
 }

@@ -16,6 +16,7 @@ mod awaited;
 mod buffer;
 mod context;
 mod description;
+mod endless;
 mod endpoint;
 mod error;
 mod in_place;
@@ -38,7 +39,9 @@ pub mod collective;
 pub mod conformance;
 pub mod reference;
 
-pub use awaited::{AWAITED_MAX, Awaited, LockHolder, WaitTerms, describe_unexpected, name_ranks};
+pub use awaited::{
+    AWAITED_MAX, Awaited, LockHolder, WaitTerms, describe_unexpected, name_ranks, with_article,
+};
 pub use buffer::Buffer;
 pub use context::{Context, ContextNumbers};
 pub use description::{FabricDescription, SharedMemory};

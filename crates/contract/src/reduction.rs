@@ -1,5 +1,7 @@
 //! Reductions: the combination of the elements of several ranks.
 
+use std::fmt;
+
 use crate::{Error, Result};
 
 /// The type of the elements of a reduction.
@@ -60,6 +62,26 @@ impl Operation {
     /// All operations, for tests over each.
     pub const ALL: [Operation; 4] =
         [Operation::Sum, Operation::Product, Operation::Minimum, Operation::Maximum];
+}
+
+impl fmt::Display for Reduction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let elements = match self.element {
+            Element::U8 => "bytes",
+            Element::I32 => "32-bit integers",
+            Element::I64 => "64-bit integers",
+            Element::U64 => "unsigned 64-bit integers",
+            Element::F32 => "single-precision numbers",
+            Element::F64 => "double-precision numbers",
+        };
+        let operation = match self.operation {
+            Operation::Sum => "sum",
+            Operation::Product => "product",
+            Operation::Minimum => "minimum",
+            Operation::Maximum => "maximum",
+        };
+        write!(f, "{operation} of {elements}")
+    }
 }
 
 impl Reduction {

@@ -333,6 +333,14 @@ unsafe impl Endpoint for ClusterEndpoint {
         found
     }
 
+    fn have_left_compared(&mut self, place: ContextPlace, number: u32) -> bool {
+        let Some(opened) = self.rest().contexts.get(place) else { return true };
+        match opened.inner {
+            Some(place) => self.inner_mut().have_left_compared(place, number),
+            None => self.rest_mut().outer.have_left_compared(ContextPlace(opened.number), number),
+        }
+    }
+
     fn is_liveness_check_due(&self, polls: u32) -> bool {
         self.inner().is_liveness_check_due(polls)
     }

@@ -132,6 +132,10 @@ impl Outer {
         either!(self, outer => outer.find_mismatch(place, number, describe))
     }
 
+    pub(crate) fn have_left_compared(&mut self, place: ContextPlace, number: u32) -> bool {
+        either!(self, outer => outer.have_left_compared(place, number))
+    }
+
     #[inline]
     pub(crate) fn post_send(
         &mut self,

@@ -307,6 +307,10 @@ unsafe impl Endpoint for OfiEndpoint {
         self.outer.find_mismatch(place, number, describe)
     }
 
+    fn have_left_compared(&mut self, place: ContextPlace, number: u32) -> bool {
+        self.outer.have_left_compared(place, number)
+    }
+
     fn is_liveness_check_due(&self, polls: u32) -> bool {
         self.waits_long || polls.is_multiple_of(POLLS_BETWEEN_CHECKS)
     }

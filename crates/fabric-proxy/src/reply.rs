@@ -103,6 +103,7 @@ pub(crate) fn write_error(writer: &mut Writer<'_>, error: &Error) {
         Error::MismatchedCollective { explanation } => (4, 0, explanation),
         Error::OutOfMemory { what, bytes } => (5, *bytes as usize, what),
         Error::UnknownRequest => (6, 0, ""),
+        Error::RankEnded { rank, before } => (9, *rank, before),
         Error::UnequalCounts { expected_bytes, found_bytes, what, .. } => {
             writer.numbers(&[7, *expected_bytes as u64, *found_bytes as u64]);
             return writer.bytes(what.as_bytes());
@@ -137,6 +138,7 @@ pub(crate) fn read_error(reader: &mut Reader<'_>) -> Error {
             found_bytes: second as usize,
         },
         8 => Error::InvalidRank { rank: number, size: second as usize },
+        9 => Error::RankEnded { rank: number, before: words },
         _ => Error::Program(words),
     }
 }
@@ -154,6 +156,7 @@ mod tests {
         let words = unsupported.to_string();
         for (sent, expected) in [
             (Error::RankDied { rank: 3, how: "x".into() }, None),
+            (Error::RankEnded { rank: 3, before: "x".into() }, None),
             (Error::Aborted { why: "y".into() }, None),
             (Error::Deadlock { explanation: "z".into() }, None),
             (Error::MismatchedCollective { explanation: "w".into() }, None),

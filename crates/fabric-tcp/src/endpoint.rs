@@ -302,6 +302,10 @@ unsafe impl Endpoint for TcpEndpoint {
         self.engine.find_mismatch(place.0, number, describe)
     }
 
+    fn have_left_compared(&mut self, place: ContextPlace, number: u32) -> bool {
+        self.engine.have_left_compared(place.0, number)
+    }
+
     fn is_liveness_check_due(&self, polls: u32) -> bool {
         self.waits_long || polls.is_multiple_of(POLLS_BETWEEN_CHECKS)
     }

@@ -22,6 +22,10 @@ pub(crate) enum Kind {
     Goodbye,
     /// The number and the call id of a collective in which the sender of this waits, or for which it was asked.
     Collective,
+    /// The same. Its receiver answers in any case.
+    CollectiveQuestion,
+    /// The answer, with the receiver's call id, or 0 if it has not made the call or no longer keeps it.
+    CollectiveAnswer,
 }
 
 /// The header of a frame.
@@ -70,6 +74,8 @@ impl Header {
             6 => Kind::Leaving,
             7 => Kind::Goodbye,
             8 => Kind::Collective,
+            9 => Kind::CollectiveQuestion,
+            10 => Kind::CollectiveAnswer,
             _ => return None,
         };
         let length = u64::from(word(12)) | u64::from(word(16)) << 32;

@@ -335,6 +335,9 @@ impl OtherProcesses {
             Error::RankDied { rank, how } => {
                 Error::RankDied { rank: self.known.number_of_peer(rank), how }
             }
+            Error::RankEnded { rank, before } => {
+                Error::RankEnded { rank: self.known.number_of_peer(rank), before }
+            }
             other => other,
         }
     }

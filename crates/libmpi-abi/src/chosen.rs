@@ -324,6 +324,11 @@ unsafe impl Endpoint for Chosen {
         with!(self, mut endpoint => endpoint.find_mismatch(place, number, describe))
     }
 
+    fn have_left_compared(&mut self, place: ContextPlace, number: u32) -> bool {
+        is_between_runs(place.0 << 1)
+            || with!(self, mut endpoint => endpoint.have_left_compared(place, number))
+    }
+
     fn is_liveness_check_due(&self, polls: u32) -> bool {
         with!(self, endpoint => endpoint.is_liveness_check_due(polls))
     }

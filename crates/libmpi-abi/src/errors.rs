@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::ffi::c_int;
+use std::io::Write;
 use std::rc::Rc;
 
 use crate::abi::*;
@@ -119,7 +120,10 @@ fn exit_status(code: c_int) -> c_int {
 pub(crate) fn end_job(why: &str, status: c_int) -> ! {
     let told = universe().is_some_and(|universe| universe.abort(why).is_some());
     if !told || process::size() == 1 {
-        eprintln!("rank {}: {why}", process::rank());
+        // The rank is not known if MPI_Init has failed. In one write, because other ranks may write at the same time.
+        let rank = universe().map(|_| format!("rank {}: ", process::rank())).unwrap_or_default();
+        let line = format!("{rank}{why}\n");
+        let _ = std::io::stderr().write_all(line.as_bytes());
     }
     std::process::exit(status);
 }

@@ -183,13 +183,20 @@ impl From<contract::Error> for Error {
     fn from(error: contract::Error) -> Self {
         use contract::Error as Cause;
         let class = match error {
-            Cause::Aborted { .. } | Cause::RankDied { .. } => ErrorClass::ProcessAborted,
+            Cause::Aborted { .. } | Cause::RankDied { .. } | Cause::RankEnded { .. } => {
+                ErrorClass::ProcessAborted
+            }
             Cause::OutOfWindow { .. } => ErrorClass::RmaRange,
             Cause::InvalidRank { .. } => ErrorClass::Rank,
             Cause::UnequalCounts { .. } | Cause::Truncated { .. } => ErrorClass::Truncated,
             _ => ErrorClass::Other,
         };
-        Error::new(class, error.to_string())
+        match error {
+            Cause::RankEnded { rank, before } => {
+                Error::new(class, format!("rank {rank} came to MPI_Finalize before {before}"))
+            }
+            error => Error::new(class, error.to_string()),
+        }
     }
 }
 
@@ -231,5 +238,9 @@ mod tests {
         let error = Error::from(died);
         assert_eq!(error.class, ErrorClass::ProcessAborted);
         assert!(error.message.contains("rank 3"), "{error}");
+        let ended = contract::Error::RankEnded { rank: 3, before: "it sent a message".into() };
+        let error = Error::from(ended);
+        assert_eq!(error.class, ErrorClass::ProcessAborted);
+        assert_eq!(error.message, "rank 3 came to MPI_Finalize before it sent a message");
     }
 }

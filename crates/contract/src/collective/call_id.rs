@@ -94,7 +94,7 @@ pub(crate) fn describe(tag: Tag) -> String {
     let of = match Element::ALL.get(reduction as usize / Operation::ALL.len()) {
         Some(element) => {
             let operation = Operation::ALL[reduction as usize % Operation::ALL.len()];
-            format!(" ({operation:?} of {element:?})")
+            format!(" ({})", Reduction::new(*element, operation))
         }
         None => String::new(),
     };
@@ -116,7 +116,10 @@ mod tests {
     fn a_tag_encodes_the_call_of_its_sender() {
         let call = Call::Reduce { root: 3, length: 1, order: Order::Any };
         let id = CallId::new(&call, Algorithm::Rabenseifner, Some(Reduction::SUM_F64));
-        assert_eq!(describe(id.tag), "reduce (Sum of F64) with root 3 by rabenseifner");
+        assert_eq!(
+            describe(id.tag),
+            "reduce (sum of double-precision numbers) with root 3 by rabenseifner"
+        );
         assert!(id.tag.value() & Tag::MAX < 1 << 20);
         let barrier = CallId::new(&Call::Barrier, Algorithm::Dissemination, None);
         assert_eq!(describe(barrier.tag), "barrier by dissemination");

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
+use super::check::is_after_another;
 use crate::{Error, Rank, Result};
 
 /// One requirement on every fabric.
@@ -68,7 +69,7 @@ impl Case {
         };
         let place = format!("{}, rank {rank} of {size}", self.name);
         match &self.expect {
-            _ if Error::is_by_another(&error) => Err(error),
+            _ if is_after_another(&error) => Err(error),
             Expect::Failure(is_right) if is_right(&error) => Err(error),
             Expect::Failure(_) => Err(Error::Program(format!("{place}: {WRONG_ERROR}: {error}"))),
             Expect::Success => Err(Error::Program(format!("{place}: {error}"))),

@@ -80,6 +80,11 @@ pub(super) fn expect_status(
     expect(what, Status { source, tag, bytes }, found)
 }
 
+/// Returns whether an error only follows from that of another rank, or from its end.
+pub(super) fn is_after_another(error: &Error) -> bool {
+    error.is_by_another() || matches!(error, Error::RankEnded { .. })
+}
+
 /// Fails unless `result` is an error that `is_right` accepts. Returns other errors that end the run unchanged.
 pub(super) fn expect_error<T: Debug>(
     what: &str,
@@ -88,7 +93,7 @@ pub(super) fn expect_error<T: Debug>(
 ) -> Result<()> {
     match result {
         Err(error) if is_right(&error) => Ok(()),
-        Err(error) if error.is_by_another() => Err(error),
+        Err(error) if is_after_another(&error) => Err(error),
         Err(error) => fail(format!("{what}: the wrong error: {error}")),
         Ok(value) => fail(format!("{what}: {value:?} where an error is expected")),
     }

@@ -139,7 +139,7 @@ fn gather_in_a_reduce(machine: &mut dyn Rank) -> Result<()> {
     machine.barrier()
 }
 
-/// Rank 0 waits for a message of a rank that has ended normally. It must end with [`Error::RankDied`] or in a deadlock.
+/// Rank 0 waits for a message of a rank that has ended normally. It must end with [`Error::RankEnded`] or in a deadlock.
 fn ended(machine: &mut dyn Rank) -> Result<()> {
     if machine.rank() == 0 {
         let last = machine.size() - 1;

@@ -342,6 +342,12 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + LongWaits + Si
         None
     }
 
+    /// Asks the members that have left for their calls with this number. Returns whether all have answered, so that
+    /// [`find_mismatch`](Endpoint::find_mismatch) knows of each difference to them.
+    fn have_left_compared(&mut self, _place: ContextPlace, _number: u32) -> bool {
+        true
+    }
+
     /// Returns whether a liveness check is due after `polls` idle polls.
     fn is_liveness_check_due(&self, polls: u32) -> bool {
         polls.is_multiple_of(1024)

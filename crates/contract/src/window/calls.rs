@@ -97,7 +97,7 @@ impl RankWindow {
     /// Acquires exclusive or shared access to a rank's memory. Waits for conflicting holders.
     ///
     /// # Errors
-    /// [`RankDied`](crate::Error::RankDied) if the holder has left the run, and errors that end the run.
+    /// [`RankEnded`](crate::Error::RankEnded) if the holder has left the run, and errors that end the run.
     pub fn lock(&mut self, rank: &mut dyn Rank, target: usize, exclusive: bool) -> Result<()> {
         rank.call_window(self, WindowCall::Lock(target, exclusive))
     }
@@ -125,7 +125,7 @@ impl RankWindow {
     /// Waits until this rank has received notice `number` `count` times in total.
     ///
     /// # Errors
-    /// [`RankDied`](crate::Error::RankDied) if all others have left the run, and errors that end the run.
+    /// [`RankEnded`](crate::Error::RankEnded) if all others have left the run, and errors that end the run.
     #[inline]
     pub fn await_notice(&mut self, rank: &mut dyn Rank, number: usize, count: u64) -> Result<()> {
         rank.call_window(self, WindowCall::AwaitNotice(number, count))
@@ -145,7 +145,7 @@ impl RankWindow {
     /// Makes progress without waiting: for ranks that wait for a change of their memory, or for several events at once.
     ///
     /// # Errors
-    /// [`RankDied`](crate::Error::RankDied) if all others have left the run, and errors that end the run.
+    /// [`RankEnded`](crate::Error::RankEnded) if all others have left the run, and errors that end the run.
     #[inline]
     pub fn advance(&mut self, rank: &mut dyn Rank) -> Result<()> {
         rank.call_window(self, WindowCall::Advance)

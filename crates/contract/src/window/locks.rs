@@ -56,7 +56,7 @@ impl Window {
     /// Continues the attempt and returns whether it has succeeded. Never waits.
     ///
     /// # Errors
-    /// [`Error::RankDied`] if the member with exclusive access has left the run, and errors that end the run.
+    /// [`Error::RankEnded`] if the member with exclusive access has left the run, and errors that end the run.
     pub fn try_lock<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
@@ -167,8 +167,8 @@ impl Window {
         let rank = self.targets[holder].rank;
         let its = Selector { context: self.context, source: Some(rank as u32), tag: None };
         if endpoint.none_will_send(its) {
-            let how = "its program ended while it held a lock of a window";
-            return Err(Error::RankDied { rank, how: how.into() });
+            let before = "it released a lock of a window".into();
+            return Err(Error::RankEnded { rank, before });
         }
         Ok(())
     }

@@ -338,8 +338,8 @@ impl RankWindow {
         let others = Selector { context: self.context.of_programs(), source: None, tag: None };
         if self.members.len() > 1 && endpoint.any_has_left() && endpoint.none_will_send(others) {
             let rank = self.members[usize::from(self.me == 0)];
-            let how = "its program ended while another rank waited for it at a window".into();
-            return Err(Error::RankDied { rank, how });
+            let before = "what another rank waits for at a window".into();
+            return Err(Error::RankEnded { rank, before });
         }
         Ok(())
     }

@@ -22,6 +22,7 @@ mod in_turn;
 mod lab;
 mod launches;
 mod launching;
+mod mistakes;
 mod mpi;
 mod networks;
 mod ofi;

@@ -93,26 +93,33 @@ impl Engine {
         let cannot_end = |&one: &Request| {
             !self.is_done(one) && (self.is_hopeless(one) || self.waits_for_itself(one))
         };
-        Ok(requests.iter().all(cannot_end).then(|| self.describe_hopeless(first)))
+        if !requests.iter().all(cannot_end) {
+            return Ok(None);
+        }
+        // The error names the unexpected messages.
+        self.drain()?;
+        Ok(Some(self.describe_hopeless(first)))
     }
 
     /// Returns the error of a request that can never end. Every call returns it from now on.
     pub(crate) fn give_up_on(&mut self, request: Request) -> Error {
+        // The error names the unexpected messages. An error of the provider is no reason to give up the words.
+        let _ = self.drain();
         let error = self.describe_hopeless(request);
         self.fail(error)
     }
 
     fn describe_hopeless(&self, request: Request) -> Error {
         match self.slots.get(request.0) {
-            Slot::Send(send) => Error::never_received(self.rank, send.to, send.envelope.bytes),
+            Slot::Send(send) => Error::never_received(self.rank, send.to, &send.envelope),
             Slot::Receive(receive) => {
-                let source = receive.selector.source.map(|one| one as usize);
-                Error::never_sent(self.rank, source, self.size())
+                let unexpected = self.unexpected().into_iter();
+                Error::never_sent(self.rank, self.size(), &receive.selector, unexpected)
             }
-            Slot::Access(access) => Error::RankDied {
-                rank: access.to,
-                how: "its program ended while another rank accessed its memory".into(),
-            },
+            Slot::Access(access) => {
+                let before = "an access to its memory was complete".into();
+                Error::RankEnded { rank: access.to, before }
+            }
             _ => Error::UnknownRequest,
         }
     }

@@ -10,7 +10,7 @@ use contract::{
 
 use super::{Purpose, ShmEndpoint};
 use crate::board::{SHORT_BYTES, SLOT_BYTES, SLOTS};
-use crate::engine::{Engine, call_id, when_started};
+use crate::engine::{Engine, at_the_end, call_id, when_started};
 use crate::team::{self, Call, Caller, Host, Memory, Stop, Team};
 
 /// Returns the capabilities of a team's ranks. Long data of programs lie in arenas, from where messages copy them once.
@@ -163,6 +163,9 @@ impl ShmEndpoint {
         };
         if is_started {
             call_id = when_started(call_id);
+        }
+        if self.left && is_library && matches!(call, CollectiveCall::Barrier) {
+            call_id = at_the_end(call_id);
         }
         let capabilities = capabilities(self.purpose, &self.engine);
         let plan = team.plan(shape, &capabilities);

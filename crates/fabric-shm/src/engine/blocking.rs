@@ -273,12 +273,18 @@ impl Engine {
 
     fn describe_hopeless(&self, request: Request) -> Error {
         let operation = &self.operations[request];
+        let name = |rank: u32| self.name_of(rank as usize) as u32;
+        let me = self.name_of(self.me);
         match operation.direction {
             Direction::Send { to } => {
-                Error::never_received(self.me, to as usize, operation.envelope.bytes)
+                Error::never_received(me, name(to) as usize, &operation.envelope)
             }
-            Direction::Receive(Selector { source, .. }) => {
-                Error::never_sent(self.me, source.map(|one| one as usize), self.size())
+            Direction::Receive(selector) => {
+                let named = Selector { source: selector.source.map(name), ..selector };
+                let unexpected = self.unexpected.envelopes();
+                let unexpected =
+                    unexpected.map(|one| Envelope { source: name(one.source), ..*one });
+                Error::never_sent(me, self.size(), &named, unexpected)
             }
         }
     }

@@ -15,6 +15,8 @@ const LENGTH_BITS: u32 = 12;
 const ROOT_BITS: u32 = 10;
 const STARTED: u32 = 1 << (LENGTH_BITS + ROOT_BITS);
 const REDUCTION_BITS: u32 = 5;
+/// In place of the reduction, of which there are fewer.
+const AT_THE_END: u32 = ((1 << REDUCTION_BITS) - 1) << (1 + ROOT_BITS + LENGTH_BITS);
 
 /// Returns the call id: everything that all ranks must agree on in one call, in 32 bits.
 #[inline]
@@ -38,6 +40,12 @@ pub(crate) fn when_started(call_id: u32) -> u32 {
     call_id | STARTED
 }
 
+/// Returns the id of a barrier as the one at the end of a rank's part, which no program calls as a barrier.
+#[inline]
+pub(crate) fn at_the_end(call_id: u32) -> u32 {
+    call_id | AT_THE_END
+}
+
 /// Returns the name of the collective of a call id.
 fn name(call_id: u32) -> &'static str {
     // No call has number 0, which fresh memory holds.
@@ -47,15 +55,18 @@ fn name(call_id: u32) -> &'static str {
 
 /// Describes a call id in words.
 pub(crate) fn describe(call_id: u32) -> String {
+    if call_id & AT_THE_END == AT_THE_END {
+        return "MPI_Finalize".into();
+    }
     let name = name(call_id);
     let root = (call_id >> LENGTH_BITS) & ((1 << ROOT_BITS) - 1);
     let reduction = (call_id >> (1 + ROOT_BITS + LENGTH_BITS)) & ((1 << REDUCTION_BITS) - 1);
     let mut words = if call_id & STARTED == 0 { String::new() } else { "non-blocking ".into() };
-    words += name;
+    words += &name.replace('_', "-");
     if let Some(code) = reduction.checked_sub(1) {
         let element = contract::Element::ALL[code as usize / 4 % 6];
         let operation = contract::Operation::ALL[code as usize % 4];
-        words += &format!(" ({operation:?} of {element:?})");
+        words += &format!(" ({})", Reduction::new(element, operation));
     }
     if ["broadcast", "scatter", "gather", "reduce"].contains(&name) {
         words += &format!(" with root {root}");
@@ -165,16 +176,24 @@ mod tests {
     #[test]
     fn a_call_id_shows_the_difference_between_calls() {
         let of = |root, bytes| call_id(Collective::Reduce, root, Some(Reduction::SUM_F64), bytes);
-        assert_eq!(describe(of(1023, 8)), "reduce (Sum of F64) with root 1023");
+        assert_eq!(
+            describe(of(1023, 8)),
+            "reduce (sum of double-precision numbers) with root 1023"
+        );
         assert_ne!(of(0, 80), of(0, 88));
         assert_ne!(of(0, 8), of(1, 8));
         assert_ne!(of(0, 8), call_id(Collective::Allreduce, 0, Some(Reduction::SUM_F64), 8));
         let all_to_all = call_id(Collective::AllToAll, 0, None, 7);
-        assert_eq!(describe(all_to_all), "all_to_all");
-        assert_eq!(describe(when_started(all_to_all)), "non-blocking all_to_all");
+        assert_eq!(describe(all_to_all), "all-to-all");
+        assert_eq!(describe(when_started(all_to_all)), "non-blocking all-to-all");
         assert_eq!(
             describe(when_started(of(5, 8))),
-            "non-blocking reduce (Sum of F64) with root 5"
+            "non-blocking reduce (sum of double-precision numbers) with root 5"
+        );
+        let barrier = call_id(Collective::Barrier, 0, None, 0);
+        assert_eq!(
+            (&*describe(barrier), &*describe(at_the_end(barrier))),
+            ("barrier", "MPI_Finalize")
         );
         assert!(!differ_in_length_only(of(0, 8), when_started(of(0, 8))));
     }

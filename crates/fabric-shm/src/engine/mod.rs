@@ -39,7 +39,7 @@ use contract::{Request, Result};
 
 pub(crate) use blocking::FIRST_POLLS;
 pub(crate) use calls::{
-    call_id, describe, differ_in_length_only, mismatch, unequal_lengths, when_started,
+    at_the_end, call_id, describe, differ_in_length_only, mismatch, unequal_lengths, when_started,
 };
 pub(crate) use in_place::InPlaceMessage;
 

@@ -173,6 +173,22 @@ impl Team {
         Error::MismatchedCollective { explanation: format!("rank {rank} {does} {call}") }
     }
 
+    /// Returns the error of this call if a member makes another one. The other one has a name if it goes over boards, too.
+    pub(super) fn in_other_call<H: Host>(&self, host: &mut H, member: usize) -> Error {
+        let [me, other] = [self.me, member].map(|one| host.engine().name_of(self.members[one]));
+        let own = self.call.call_id;
+        let theirs = self.board(member).recent_over_boards.call_id(self.counts.under_way);
+        match theirs.filter(|&theirs| !differ_in_length_only(theirs, own)) {
+            Some(theirs) => mismatch(me, own, other, theirs),
+            None => {
+                let own = describe(own);
+                let explanation =
+                    format!("rank {me} is in {own}, rank {other} in another collective");
+                Error::MismatchedCollective { explanation }
+            }
+        }
+    }
+
     /// Finds a member that is in another call in this step, or has ended the step without the awaited part.
     pub(super) fn find_out_of_step(&self, awaited: Awaited, epoch: u32) -> Option<usize> {
         let slot = epoch as usize % SLOTS;

@@ -258,8 +258,9 @@ impl Team {
         match *found {
             Findings { broken: true, .. } => Err(host.on_mismatch(out_of_step()).into()),
             Findings { finished: Some(rank), .. } => {
-                let how = "its program ended before it came to a collective that is waited for";
-                let error = Error::RankDied { rank, how: how.into() };
+                let before = "it came to a collective that is waited for".into();
+                let rank = host.engine().name_of(rank);
+                let error = Error::RankEnded { rank, before };
                 Err(host.engine().fail(error).into())
             }
             Findings { out_of_step: Some(member), .. } => {
@@ -270,18 +271,13 @@ impl Team {
                 }
                 self.agreement = Agreement::OutOfStep;
                 let does = "went on without taking part in";
-                {
-                    let error = self.not_in_call(host, member, does);
-                    Err(host.on_mismatch(error).into())
-                }
+                let error = self.not_in_call(host, member, does);
+                Err(host.on_mismatch(error).into())
             }
             Findings { in_other_call: Some(member), .. } => {
                 self.agreement = Agreement::OutOfStep;
-                let does = "makes another collective and not";
-                {
-                    let error = self.not_in_call(host, member, does);
-                    Err(host.on_mismatch(error).into())
-                }
+                let error = self.in_other_call(host, member);
+                Err(host.on_mismatch(error).into())
             }
             _ => Ok(()),
         }

@@ -85,6 +85,6 @@ pub(crate) fn check_leaver(ended: &Result<(), LaunchError>) -> Result<(), String
     let Err(LaunchError::RankFailed { reason, .. }) = ended else {
         return Err(format!("expected a failure, not {ended:?}"));
     };
-    let named = reason.contains("rank 1 ") && reason.contains("its program ended");
+    let named = reason.contains("rank 1 ") && reason.contains("ended its part");
     check(named, || format!("{reason:?} does not say that rank 1 has ended"))
 }

@@ -217,10 +217,8 @@ fn requests_of_ranks_that_left_are_hopeless_once_nothing_is_on_its_way() {
         assert_eq!(first, [1; 100]);
         Err(endpoint.give_up_on(never))
     });
-    let explanation =
-        "rank 1 waits to receive tag 2 from rank 0 in context 2, and the ranks that it needs have ended"
-            .into();
-    assert_eq!(ended, Err((1, Error::Deadlock { explanation })));
+    let before = "it sent a message with tag 2 that is waited for".into();
+    assert_eq!(ended, Err((1, Error::RankEnded { rank: 0, before })));
 }
 
 /// After its last call a program takes part in one more barrier with the others, although some have left long before.

@@ -63,10 +63,14 @@ impl World {
 
     /// Returns the error of a request that is hopeless, with which the run fails.
     pub(crate) fn give_up_on(&mut self, rank: usize, request: Request) -> Error {
-        let what = self.describe_request(rank, request).unwrap_or_else(|| "for nothing".into());
-        let explanation =
-            format!("rank {rank} waits {what}, and the ranks that it needs have ended");
-        let error = Error::Deadlock { explanation };
+        let error = match self.ranks[rank].operations.state(request) {
+            State::Sending { to, envelope } => Error::never_received(rank, *to as usize, envelope),
+            State::Receiving { selector, .. } => {
+                let unexpected = self.unexpected(rank).into_iter();
+                Error::never_sent(rank, self.size(), selector, unexpected)
+            }
+            State::Free | State::Done(_) => Error::UnknownRequest,
+        };
         self.fail(rank, error.clone(), error.clone());
         error
     }

@@ -4,6 +4,8 @@
 //! call id of its call to all other members, once. A rank that receives another call id than its own records the
 //! difference and answers with its own call id, so that both ranks know. A rank that has not yet made the call compares
 //! when it makes it.
+//!
+//! A rank that waits for a member that has left asks it before it gives up, because the difference explains the wait.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -44,6 +46,16 @@ struct Call {
     is_reported: bool,
     /// The call of the same number of a member, if it has another call id.
     differing: Option<CallReport>,
+    /// The members that have left and were asked, and the number of their answers.
+    asked: Vec<usize>,
+    answers: usize,
+}
+
+impl Call {
+    fn new(call_id: u32) -> Self {
+        let made = Instant::now();
+        Call { call_id, made, is_reported: false, differing: None, asked: Vec::new(), answers: 0 }
+    }
 }
 
 /// The call id of another rank's call.
@@ -79,8 +91,7 @@ impl Calls {
         if self.recent.len() == RECENT {
             self.recent.pop_front();
         }
-        let made = Instant::now();
-        self.recent.push_back(Call { call_id, made, is_reported: false, differing: None });
+        self.recent.push_back(Call::new(call_id));
         let (now, later) = std::mem::take(&mut self.early)
             .into_iter()
             .partition::<Vec<_>, _>(|report| report.number == number);
@@ -141,6 +152,48 @@ impl Agreement {
         Some((call_id, calls.members.clone()))
     }
 
+    /// Compares the call id of a member that asks. Returns this rank's call id, if it has made the call and keeps it.
+    pub(super) fn answer(&mut self, context: u32, report: CallReport) -> Option<u32> {
+        let calls = self.contexts.get_mut(&context)?;
+        let call = calls.call(report.number)?;
+        if call.call_id != report.call_id {
+            call.differing.get_or_insert(report);
+        }
+        Some(call.call_id)
+    }
+
+    /// Returns the call id of a call and the members to ask: those of which `answers` is true that were not asked
+    /// before. `None` if there is no such call.
+    pub(super) fn take_questions(
+        &mut self,
+        (context, number): (u32, u32),
+        answers: impl Fn(&usize) -> bool,
+    ) -> Option<(u32, Vec<usize>)> {
+        let calls = self.contexts.get_mut(&context)?;
+        let members = calls.members.clone();
+        let call = calls.call(number)?;
+        let is_new = |rank: &usize| answers(rank) && !call.asked.contains(rank);
+        let new: Vec<usize> = members.into_iter().filter(is_new).collect();
+        call.asked.extend(&new);
+        Some((call.call_id, new))
+    }
+
+    /// Processes the answer to such a question.
+    pub(super) fn take_answer(&mut self, context: u32, report: CallReport) {
+        let call = self.contexts.get_mut(&context).and_then(|calls| calls.call(report.number));
+        let Some(call) = call else { return };
+        call.answers += 1;
+        if report.call_id != 0 && report.call_id != call.call_id {
+            call.differing.get_or_insert(report);
+        }
+    }
+
+    /// Returns whether all questions about a call were answered.
+    pub(super) fn are_answered(&mut self, (context, number): (u32, u32)) -> bool {
+        let call = self.contexts.get_mut(&context).and_then(|calls| calls.call(number));
+        call.is_none_or(|call| call.answers == call.asked.len())
+    }
+
     /// Returns this rank's call id and a member's call of this number, if that has another call id.
     pub(super) fn differing(&mut self, context: u32, number: u32) -> Option<(u32, CallReport)> {
         let call = self.contexts.get_mut(&context)?.call(number)?;
@@ -196,6 +249,31 @@ mod tests {
         for unknown in [0, 2] {
             assert_eq!(agreement.take_due((CONTEXT, unknown), LONG), None);
         }
+    }
+
+    #[test]
+    fn members_that_have_left_are_asked_once_and_each_answers() {
+        let (mut asking, mut left) = (open(3), open(3));
+        asking.announce(CONTEXT, 50);
+        let ask = |asking: &mut Agreement, left: &[usize]| {
+            asking.take_questions((CONTEXT, 1), |rank| left.contains(rank))
+        };
+        assert_eq!(ask(&mut asking, &[1]), Some((50, vec![1])));
+        assert!(!asking.are_answered((CONTEXT, 1)));
+        assert_eq!(ask(&mut asking, &[1, 2]), Some((50, vec![2])));
+        let report = |from, call_id| CallReport { from, number: 1, call_id };
+        // A member that has not made the call has nothing to compare.
+        assert_eq!(left.answer(CONTEXT, report(0, 50)), None);
+        asking.take_answer(CONTEXT, report(1, 0));
+        assert!(!asking.are_answered((CONTEXT, 1)) && differing(&mut asking, 1).is_none());
+        left.announce(CONTEXT, 51);
+        assert_eq!(left.answer(CONTEXT, report(0, 50)), Some(51));
+        assert_eq!(differing(&mut left, 1), Some((51, 0, 50)));
+        asking.take_answer(CONTEXT, report(2, 51));
+        assert!(asking.are_answered((CONTEXT, 1)));
+        assert_eq!(differing(&mut asking, 1), Some((50, 2, 51)));
+        // There is no call of this number to ask about.
+        assert_eq!(asking.take_questions((CONTEXT, 2), |_| true), None);
     }
 
     #[test]

@@ -112,12 +112,20 @@ impl Engine {
     }
 
     fn describe_hopeless(&self, request: Request) -> Error {
-        match self.operations.get(request) {
-            Operation::Send(send) => Error::never_received(self.rank, send.to, send.envelope.bytes),
+        let error = match self.operations.get(request) {
+            Operation::Send(send) => Error::never_received(self.rank, send.to, &send.envelope),
             Operation::Receive(receive) => {
-                let source = receive.selector.source.map(|one| one as usize);
-                Error::never_sent(self.rank, source, self.size())
+                let unexpected = self.matching.unexpected().copied();
+                Error::never_sent(self.rank, self.size(), &receive.selector, unexpected)
             }
+        };
+        // It has not said goodbye: only a process of another run, whose death does not end this one.
+        let is_lost = |rank: usize| self.peers[rank].as_ref().is_some_and(Connection::is_lost);
+        match error {
+            Error::RankEnded { rank, before } if is_lost(rank) => {
+                Error::RankDied { rank, how: format!("its program ended before {before}") }
+            }
+            error => error,
         }
     }
 

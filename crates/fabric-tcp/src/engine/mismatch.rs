@@ -23,18 +23,54 @@ impl Engine {
     pub(crate) fn announce_by_messages(&mut self, context: u32, call_id: u32) -> u32 {
         let Some((number, asking)) = self.agreement.announce(context, call_id) else { return 0 };
         for rank in asking {
-            let _ = self.tell_call_id(rank, context, number, call_id);
+            let _ = self.tell_call_id(rank, Kind::Collective, report_of(context, number, call_id));
         }
         number
     }
 
     /// Processes the call id of another rank's call.
     pub(super) fn take_call_id(&mut self, from: usize, header: Header) -> Result<()> {
-        let Header { context, tag: number, request: call_id, .. } = header;
-        match self.agreement.take(context, CallReport { from, number, call_id }) {
-            Some(own) => self.tell_call_id(from, context, number, own),
+        let (context, report) = report_in(from, header);
+        match self.agreement.take(context, report) {
+            Some(own) => {
+                let own = report_of(context, report.number, own);
+                self.tell_call_id(from, Kind::Collective, own)
+            }
             None => Ok(()),
         }
+    }
+
+    /// Answers the question of a rank that waits for this one, which has left.
+    pub(super) fn answer_call_id(&mut self, from: usize, header: Header) -> Result<()> {
+        let (context, report) = report_in(from, header);
+        let own = self.agreement.answer(context, report).unwrap_or(0);
+        let own = report_of(context, report.number, own);
+        self.tell_call_id(from, Kind::CollectiveAnswer, own)
+    }
+
+    /// Processes such an answer.
+    pub(super) fn take_answered_call_id(&mut self, from: usize, header: Header) {
+        let (context, report) = report_in(from, header);
+        self.activity += 1;
+        self.agreement.take_answer(context, report);
+    }
+
+    /// Asks the members that have left for their calls with this number. Returns whether all have answered. They do
+    /// while they wait for this rank to leave, too.
+    pub(crate) fn have_left_compared(&mut self, context: u32, number: u32) -> bool {
+        let peers = &self.peers;
+        let answers = |rank: &usize| {
+            let peer = peers[*rank].as_ref();
+            peer.is_some_and(|peer| peer.has_left && !peer.goodbye && !peer.is_lost())
+        };
+        let questions = self.agreement.take_questions((context, number), answers);
+        let Some((call_id, asked)) = questions else { return true };
+        for rank in asked {
+            let own = report_of(context, number, call_id);
+            // A failed write ends the next call of this rank.
+            let _ = self.tell_call_id(rank, Kind::CollectiveQuestion, own);
+        }
+        self.agreement.are_answered((context, number))
     }
 
     /// Returns why the call with this number can never complete, or `None` if it still can. Sends its call id to the
@@ -52,20 +88,31 @@ impl Engine {
         }
         let waited = |made: Instant| made.elapsed();
         let (call_id, members) = self.agreement.take_due((context, number), waited)?;
-        let outcome = members
-            .into_iter()
-            .try_for_each(|rank| self.tell_call_id(rank, context, number, call_id));
+        let outcome = members.into_iter().try_for_each(|rank| {
+            let own = report_of(context, number, call_id);
+            self.tell_call_id(rank, Kind::Collective, own)
+        });
         outcome.err()
     }
 
-    fn tell_call_id(&mut self, to: usize, context: u32, number: u32, call_id: u32) -> Result<()> {
+    fn tell_call_id(&mut self, to: usize, kind: Kind, own: Header) -> Result<()> {
         match &mut self.peers[to] {
             Some(peer) if !peer.goodbye => {
-                let header = Header::new(Kind::Collective);
-                peer.queue(Header { context, tag: number, request: call_id, ..header }, None);
+                peer.queue(Header { kind, ..own }, None);
                 self.write_to(to)
             }
             _ => Ok(()),
         }
     }
+}
+
+/// Returns a header with a call id.
+fn report_of(context: u32, number: u32, call_id: u32) -> Header {
+    Header { context, tag: number, request: call_id, ..Header::new(Kind::Collective) }
+}
+
+/// Returns the context and the call id in a header.
+fn report_in(from: usize, header: Header) -> (u32, CallReport) {
+    let Header { context, tag: number, request: call_id, .. } = header;
+    (context, CallReport { from, number, call_id })
 }

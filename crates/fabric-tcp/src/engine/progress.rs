@@ -108,6 +108,8 @@ impl Engine {
             Kind::Cts => return self.send_data(from, header),
             Kind::Data => return self.begin_data(from, header),
             Kind::Collective => return self.take_call_id(from, header),
+            Kind::CollectiveQuestion => return self.answer_call_id(from, header),
+            Kind::CollectiveAnswer => self.take_answered_call_id(from, header),
         }
         Ok(())
     }

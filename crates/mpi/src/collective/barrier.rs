@@ -29,7 +29,11 @@ impl<E: Endpoint + 'static> Plan<E> for Barrier<E> {
     }
 
     fn call_id(&self) -> CallId {
-        CallId::of(CollectiveKind::Barrier)
+        // So that a barrier of the program at other members is no match for the end of this one.
+        CallId::of(match self.context.engine().is_leaving() {
+            true => CollectiveKind::End,
+            false => CollectiveKind::Barrier,
+        })
     }
 
     #[inline(always)]

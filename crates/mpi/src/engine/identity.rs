@@ -4,7 +4,9 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 
-use contract::{Awaited, LockHolder, MEETING_CONTEXT, RememberedCall, WaitTerms, name_ranks};
+use contract::{
+    Awaited, LockHolder, MEETING_CONTEXT, RememberedCall, WaitTerms, name_ranks, with_article,
+};
 
 use super::{GROUPS_CONTEXT, WORLD_CONTEXT};
 use crate::group::Group;
@@ -102,9 +104,9 @@ impl Identity {
         };
         let call =
             Some(self.latest.get()).filter(|call| call.tag == tag && !call.name.is_empty())?;
-        let article = if call.name.starts_with(['a', 'e', 'i']) { "an" } else { "a" };
         let root = call.root.map(|root| format!(" with root {root}")).unwrap_or_default();
-        Some(format!("{} in {article} {}{root}", awaited.in_general_terms(), call.name))
+        let call = with_article(call.name);
+        Some(format!("{} in {call}{root}", awaited.in_general_terms()))
     }
 
     /// Returns the words that name it after what is waited for in it.

@@ -33,10 +33,12 @@ pub(crate) enum CollectiveKind {
     NeighbourAllgather,
     NeighbourAllToAll,
     File,
+    /// The barrier at the end of a process's part.
+    End,
 }
 
 /// The names of the collectives by their kinds.
-const NAMES: [&str; 28] = [
+const NAMES: [&str; 29] = [
     "",
     "barrier",
     "broadcast",
@@ -65,6 +67,7 @@ const NAMES: [&str; 28] = [
     "neighbourhood allgather",
     "neighbourhood all-to-all",
     "operation on a file",
+    "MPI_Finalize",
 ];
 
 /// Completion of a collective call after the check of its arguments.
@@ -131,7 +134,8 @@ impl CallId {
     pub(crate) fn is_of_library(self) -> bool {
         let kind = self.0 >> KIND_SHIFT;
         let makes = CollectiveKind::Duplicate as u32..=CollectiveKind::Graph as u32;
-        makes.contains(&kind) || kind == CollectiveKind::File as u32
+        makes.contains(&kind)
+            || [CollectiveKind::File, CollectiveKind::End].iter().any(|&one| one as u32 == kind)
     }
 
     /// Returns the name of the collective.
@@ -198,6 +202,7 @@ mod tests {
         assert_eq!(of(CallId::of(CollectiveKind::ExclusiveScan)), "exclusive scan");
         assert_eq!(of(CallId::of(CollectiveKind::Duplicate)), "duplication of a communicator");
         assert_eq!(of(CallId::of(CollectiveKind::File)), "operation on a file");
+        assert_eq!(of(CallId::of(CollectiveKind::End)), "MPI_Finalize");
         let is_of_library = |kind| CallId::of(kind).is_of_library();
         assert!(is_of_library(CollectiveKind::Split) && is_of_library(CollectiveKind::File));
         assert!(!is_of_library(CollectiveKind::NeighbourAllToAll));
@@ -211,7 +216,7 @@ mod tests {
         let short = broadcast.in_manner(Manner::Nonblocking).in_ten_bits();
         assert_eq!(short, 2 << 5 | 1 << 3 | 3);
         // The last kind. 31 would reach tags that some MPIs reserve.
-        let last = CallId::of(CollectiveKind::File).in_manner(Manner::Persistent);
+        let last = CallId::of(CollectiveKind::End).in_manner(Manner::Persistent);
         assert!(last.in_ten_bits() < 31 << 5);
     }
 }

@@ -3,7 +3,7 @@
 mod areas;
 mod call;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use collectives::{Algorithm, Call, Cursor, HostMap, Membership, Message, Own, Round};
@@ -143,6 +143,18 @@ pub(crate) struct Schedule<E: Endpoint> {
     has_ended: bool,
     /// Number of idle polls for the messages in progress.
     polls: u32,
+    compared: Cell<Compared>,
+}
+
+/// Whether the calls of members that have left are compared, before a wait for these members counts as one that can never
+/// end: a difference of the calls explains it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Compared {
+    No,
+    /// A wait for such a member seems endless.
+    Wanted,
+    /// They have made the same call, or none.
+    Yes,
 }
 
 impl<E: Endpoint> Schedule<E> {
@@ -166,6 +178,7 @@ impl<E: Endpoint> Schedule<E> {
             last_failure,
             has_ended: false,
             polls: 0,
+            compared: Cell::new(Compared::No),
         }
     }
 
@@ -187,11 +200,14 @@ impl<E: Endpoint> Schedule<E> {
         while !self.has_ended {
             if !self.pending.iter().all(|(started, _)| endpoint.is_done(*started)) {
                 self.polls = self.polls.wrapping_add(1);
-                if endpoint.is_liveness_check_due(self.polls) {
+                if self.compared.get() == Compared::Wanted {
+                    self.compare_with_those_that_left(endpoint);
+                } else if endpoint.is_liveness_check_due(self.polls) {
                     self.give_up_if_mismatched(endpoint);
                 }
                 return;
             }
+            self.compared.set(Compared::No);
             for (started, expected) in std::mem::take(&mut self.pending) {
                 self.note(endpoint.outcome(started).map_err(Into::into));
                 let envelope = endpoint.end(started);
@@ -217,6 +233,17 @@ impl<E: Endpoint> Schedule<E> {
             self.note(outcome);
         }
         self.has_ended = true;
+    }
+
+    /// Ends with a failure if members that have left were not in the same collective, once all have answered.
+    #[cold]
+    fn compare_with_those_that_left(&mut self, endpoint: &mut E) {
+        let place = self.at.context.place();
+        let have_all = place.is_none_or(|place| endpoint.have_left_compared(place, self.at.number));
+        self.give_up_if_mismatched(endpoint);
+        if have_all {
+            self.compared.set(Compared::Yes);
+        }
     }
 
     /// Ends with a failure if the members are not in the same collective.
@@ -277,7 +304,13 @@ fn check_length(bytes: usize, expected: usize) -> Result {
     if bytes == expected {
         return Ok(());
     }
-    let what = format!("another member sent {bytes} bytes where this one expects {expected}");
+    let what = match bytes {
+        // Members whose part has failed send nothing.
+        0 => format!(
+            "another member has failed, or sent nothing where this one expects {expected} bytes"
+        ),
+        bytes => format!("another member sent {bytes} bytes where this one expects {expected}"),
+    };
     Err(Error::new(ErrorClass::Truncated, what))
 }
 
@@ -293,7 +326,12 @@ impl<E: Endpoint> Activity<E> for RefCell<Schedule<E>> {
     fn hopeless(&self, endpoint: &E) -> Option<Started> {
         let schedule = self.borrow();
         let mut started = schedule.pending.iter().map(|&(started, _)| started);
-        started.find(|&one| endpoint.is_hopeless(one))
+        let hopeless = started.find(|&one| endpoint.is_hopeless(one))?;
+        let is_compared = schedule.compared.get() == Compared::Yes;
+        if !is_compared {
+            schedule.compared.set(Compared::Wanted);
+        }
+        is_compared.then_some(hopeless)
     }
 
     fn take_outcome(&self) -> Result {

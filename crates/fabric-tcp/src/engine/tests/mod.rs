@@ -230,7 +230,7 @@ fn a_request_that_only_ranks_that_left_could_end_is_an_error_by_name() {
     let received = ranks.engines[0].post_receive(selector(0, Some(1), None), lend_mut(&mut room));
     ranks.engines[1].leave().unwrap();
     let failed = ranks.engines[0].wait_any(&[received.unwrap()]).unwrap_err();
-    assert!(matches!(failed, Error::RankDied { rank: 1, .. }), "{failed}");
+    assert!(matches!(failed, Error::RankEnded { rank: 1, .. }), "{failed}");
 }
 
 #[test]

@@ -1,0 +1,81 @@
+//! Tests what `cornerstone launch` prints about mistakes that some ranks detect while others are in MPI_Finalize
+//! (`mistakes.c`).
+
+use crate::hangs::ways;
+use crate::lab::{Ended, Lab};
+use crate::launching::{lab_with, run_program as run};
+
+const SOURCE: &str = include_str!("mistakes.c");
+const SIMULATED: &[&str] = &["-n", "4", "--fabric", "sim:gigabit-ethernet"];
+
+/// Checks that a launch has failed, with these words. Its status depends on which rank fails first.
+fn fails(ended: &Ended, words: &[&str]) {
+    assert!(!matches!(ended.status, None | Some(0)), "{ended:#?}");
+    for word in words {
+        assert!(ended.stderr.contains(word), "{word:?} is missing: {ended:#?}");
+    }
+    assert!(!ended.stderr.contains("died"), "{ended:#?}");
+}
+
+/// The ways to launch four ranks on which calls are compared over connections.
+fn over_connections(test: &str) -> Vec<&'static [&'static str]> {
+    let connects = |way: &&[&str]| {
+        way[1] == "4" && way.iter().any(|word| ["tcp", "ofi:tcp", "--host"].contains(word))
+    };
+    ways(test).into_iter().filter(connects).collect()
+}
+
+fn prepared(test: &str) -> Option<Lab> {
+    lab_with(test, SOURCE)
+}
+
+#[test]
+fn different_roots_are_told_although_a_rank_is_through() {
+    let test = "different roots although a rank is through";
+    let Some(lab) = prepared(test) else { return };
+    let words = ["collectives do not match", "with root 0", "with root 1"];
+    for way in over_connections(test) {
+        for name in ["broadcast", "reduce", "gather"] {
+            fails(&run(&lab, way, name), &words);
+        }
+    }
+    // Rank 1 or rank 2 is through, depending on the order.
+    for ranks in ["3", "4"] {
+        for _ in 0..8 {
+            let ended = run(&lab, &["-n", ranks, "--fabric", "tcp"], "broadcast");
+            fails(&ended, &words);
+        }
+    }
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn a_rank_that_leaves_a_collective_out_is_told_to_be_in_finalize() {
+    let test = "a rank that leaves a collective out";
+    let Some(lab) = prepared(test) else { return };
+    for way in ways(test).into_iter().filter(|way| way[1] == "4") {
+        fails(&run(&lab, way, "part"), &["in allreduce", "rank 1 ", "in MPI_Finalize"]);
+        fails(&run(&lab, way, "barrier"), &["in barrier", "rank 3 ", "in MPI_Finalize"]);
+    }
+    let before = "came to MPI_Finalize before it took its part in a collective";
+    fails(&run(&lab, SIMULATED, "part"), &["rank 1", before]);
+    fails(&run(&lab, SIMULATED, "barrier"), &["rank 3", before]);
+    assert!(lab.becomes_empty());
+}
+
+#[test]
+fn a_message_that_a_rank_in_finalize_does_not_send_is_told_with_those_that_it_has_sent() {
+    let test = "a message that a rank in finalize does not send";
+    let Some(lab) = prepared(test) else { return };
+    let tag = "rank 0 came to MPI_Finalize before it sent a message with tag 2 that is waited for; no receive has \
+               matched its message of 4 bytes with tag 1";
+    let synchronous =
+        "rank 1 came to MPI_Finalize before it received a message of 4 bytes with tag 3";
+    let any = "rank 0 waits for a message with tag 2 of any rank, and all others have ended";
+    for way in ways(test).into_iter().filter(|way| way[1] == "4") {
+        fails(&run(&lab, way, "tag"), &[tag]);
+        fails(&run(&lab, way, "synchronous"), &[synchronous]);
+        fails(&run(&lab, way, "any"), &[any]);
+    }
+    assert!(lab.becomes_empty());
+}
