@@ -49,8 +49,7 @@ impl Window {
     /// Returns whether members learn by message that they have access, so that a wait for it may sleep. Otherwise they
     /// acquire and release it in memory that they share, and inform nobody, even if other operations use messages.
     pub fn grants_by_message(&self) -> bool {
-        let mut others = self.targets.iter().enumerate().filter(|&(member, _)| member != self.me);
-        self.has_agents || others.any(|(_, one)| one.control.is_none())
+        self.grants_by_message
     }
 
     /// Continues the attempt and returns whether it has succeeded. Never waits.

@@ -100,6 +100,8 @@ pub struct Window {
     server: Rc<RefCell<Server>>,
     /// True if agents serve the members' memory.
     has_agents: bool,
+    /// True if a lock is granted by a message.
+    grants_by_message: bool,
     /// The elements for which the network executes updates.
     atomics: AtomicElements,
     runs: Runs,
@@ -130,6 +132,8 @@ impl Window {
         if has_agents {
             endpoint.place_agent(context, Box::new(MemberAgent::new(&server, members)));
         }
+        let mut others = targets.iter().enumerate().filter(|&(member, _)| member != me);
+        let grants_by_message = has_agents || others.any(|(_, one)| one.control.is_none());
         Ok(Window {
             me,
             asked: Asked::new(targets.len()),
@@ -140,6 +144,7 @@ impl Window {
             served: Served::default(),
             server,
             has_agents,
+            grants_by_message,
             atomics: offers.iter().fold(offers[me].atomics, |both, one| both.and(one.atomics)),
             runs: Runs::default(),
         })
