@@ -120,12 +120,17 @@ fn exit_status(code: c_int) -> c_int {
 pub(crate) fn end_job(why: &str, status: c_int) -> ! {
     let told = universe().is_some_and(|universe| universe.abort(why).is_some());
     if !told || process::size() == 1 {
-        // The rank is not known if MPI_Init has failed. In one write, because other ranks may write at the same time.
+        // The rank is not known if MPI_Init has failed.
         let rank = universe().map(|_| format!("rank {}: ", process::rank())).unwrap_or_default();
-        let line = format!("{rank}{why}\n");
-        let _ = std::io::stderr().write_all(line.as_bytes());
+        print_line(&format!("{rank}{why}"));
     }
     std::process::exit(status);
+}
+
+/// Prints a line to standard error in one write, because the lines of ranks that write at the same time would otherwise
+/// be mixed.
+pub(crate) fn print_line(words: &str) {
+    let _ = std::io::stderr().write_all(format!("{words}\n").as_bytes());
 }
 
 pub(crate) unsafe fn set(comm: Comm, handle: Errhandler) -> Result {
@@ -167,7 +172,7 @@ pub(crate) unsafe fn call_of_session(session: Session, code: c_int) -> Result {
 pub(crate) unsafe fn abort(_comm: Comm, code: c_int) -> Result {
     let why = format!("the program called MPI_Abort with error code {code}");
     if process().phase.get() != Phase::Running {
-        eprintln!("{why}");
+        print_line(&why);
         std::process::exit(exit_status(code));
     }
     end_job(&why, exit_status(code))

@@ -2,11 +2,10 @@
 
 use std::cell::Cell;
 use std::ffi::c_int;
-use std::io::Write;
 
 use crate::shared::Shared;
 use crate::{
-    communicator, datatype, file, group, handler, info, operation, point, process, request,
+    communicator, datatype, errors, file, group, handler, info, operation, point, process, request,
     session, window,
 };
 
@@ -35,10 +34,8 @@ pub(crate) fn report() {
     let left = left();
     if !left.is_empty() {
         let rank = process::rank();
-        let line =
-            format!("cornerstone: rank {rank}: not freed at MPI_Finalize: {}\n", left.join(", "));
-        // One write a line: the lines of ranks that end together would otherwise be mixed.
-        let _ = std::io::stderr().write_all(line.as_bytes());
+        let left = left.join(", ");
+        errors::print_line(&format!("cornerstone: rank {rank}: not freed at MPI_Finalize: {left}"));
     }
 }
 
