@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::lab::Lab;
-use crate::launching::{lab_with, library, run_program as run};
+use crate::launching::{lab_with, library, line_with, place_in, run_program as run};
 use crate::predictions::other_mpi;
 
 const SOURCE: &str = include_str!("explained.c");
@@ -38,16 +38,9 @@ fn json(lab: &Lab) -> Value {
     report
 }
 
-/// Returns the number of the line of the source that ends with this remark.
-fn line_with(remark: &str) -> usize {
-    let wanted = format!("// {remark}");
-    let index = SOURCE.lines().position(|line| line.ends_with(&wanted));
-    1 + index.unwrap_or_else(|| panic!("no line ends with {wanted}"))
-}
-
 /// Returns the place at which a function of the program calls, in the words of the report.
 pub(crate) fn place(function: &str, remark: &str) -> String {
-    format!("{function}, program.c:{}", line_with(remark))
+    place_in(SOURCE, function, remark)
 }
 
 pub(crate) fn rows<'a>(report: &'a Value, table: &str) -> &'a Vec<Value> {
@@ -296,7 +289,8 @@ fn mistakes_in_the_use_of_buffers_are_told_with_both_calls_and_others_are_not() 
     for way in WAYS {
         let ended = run(&lab, &[way, &["--check"]].concat(), "mistakes");
         assert_eq!(ended.status, Some(0), "{ended:#?}");
-        let mistakes = |remark: &str| format!("program.c:{}", line_with(remark));
+        let mistakes =
+            |remark: &str| format!("program.c:{}", line_with(SOURCE, &format!("// {remark}")));
         let mut lines = checks(&ended.stderr);
         lines.sort_unstable();
         assert_eq!(lines.len(), 3, "{lines:?}");

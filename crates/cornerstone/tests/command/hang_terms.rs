@@ -2,7 +2,7 @@
 //! (`hang_terms.c`).
 
 use crate::lab::Lab;
-use crate::launching::{lab_with, run_program as run, start_program as start};
+use crate::launching::{lab_with, place_in, run_program as run, start_program as start};
 
 const SOURCE: &str = include_str!("hang_terms.c");
 const STATUS: i32 = 124;
@@ -27,12 +27,9 @@ fn ways(test: &str) -> Vec<&'static [&'static str]> {
     WAYS.into_iter().chain(more).collect()
 }
 
-/// The place of the line of the source that ends with this remark.
+/// The place of a call in parentheses, as reports of hangs name it.
 fn place(function: &str, remark: &str) -> String {
-    let remark = format!("// {remark}");
-    let index = SOURCE.lines().position(|line| line.ends_with(&remark));
-    let line = 1 + index.unwrap_or_else(|| panic!("no line ends with {remark}"));
-    format!("({function}, program.c:{line})")
+    format!("({})", place_in(SOURCE, function, remark))
 }
 
 #[test]

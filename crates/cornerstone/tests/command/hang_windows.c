@@ -1,14 +1,9 @@
 // Programs with windows that hang, and programs that only look like it. The first argument says which one; lines that the tests name have a mark.
-#define _GNU_SOURCE
 #include <mpi.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/sysinfo.h>
-#include <unistd.h>
 
-// Longer than it takes to find out that ranks wait for each other for ever.
-#define LONG_S 4
 #define WORDS 64
 
 static int rank, size, value = 5, memory[WORDS], got[WORDS];
@@ -147,13 +142,7 @@ static void turns(void) {
 // The rank with the memory is stopped in a wait.
 static void stopped(void) {
     open_window(MPI_COMM_WORLD);
-    if (rank == 1 && fork() == 0) {
-        sleep(1);
-        kill(getppid(), SIGSTOP);
-        sleep(LONG_S);
-        kill(getppid(), SIGCONT);
-        _exit(0);
-    }
+    if (rank == 1) stop_for_long();
     if (rank == 0) sleep(2);
     if (rank == 0) access_next();
     rest_waits(0);

@@ -1,20 +1,17 @@
 //! Tests that `cornerstone launch` detects hangs of programs with windows on every fabric, and leaves those alone that
 //! only seem to hang (`hang_windows.c`). A hang that is not detected ends the test, which waits for two minutes.
 
-use crate::hangs::{STUCK, ways};
-use crate::launching::{lab_with, run_program as run, start_program as start};
+use crate::hangs::{STUCK, are_left_alone, ways};
+use crate::launching::{lab_with, place_in, run_program as run, start_program as start};
 
-const SOURCE: &str = include_str!("hang_windows.c");
+const SOURCE: &str = concat!(include_str!("stopping.c"), include_str!("hang_windows.c"));
 const STATUS: i32 = 124;
 /// The last four ranks are on a host of their own, on which they share memory.
 const FOUR_ON_A_HOST: &[&str] = &["-n", "5", "--host", "localhost:1,127.0.0.1:4"];
 
-/// The place of the line of the source that ends with this remark.
+/// The place of a call in parentheses, as reports of hangs name it.
 fn place(function: &str, remark: &str) -> String {
-    let remark = format!("// {remark}");
-    let index = SOURCE.lines().position(|line| line.ends_with(&remark));
-    let line = 1 + index.unwrap_or_else(|| panic!("no line ends with {remark}"));
-    format!("({function}, program.c:{line})")
+    format!("({})", place_in(SOURCE, function, remark))
 }
 
 #[test]
@@ -48,15 +45,7 @@ fn ranks_that_wait_at_a_window_for_ever_are_found_after_accesses_on_every_fabric
 fn programs_with_windows_that_only_look_like_a_hang_are_left_alone() {
     let test = "programs with windows that only look like a hang";
     let Some(lab) = lab_with(test, SOURCE) else { return };
-    for way in ways(test) {
-        let names = ["polls", "accesses", "late", "turns", "stopped"];
-        let running = names.map(|name| (name, start(&lab, way, name)));
-        for (name, running) in running {
-            let ended = running.wait();
-            assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{name} {way:?}");
-        }
-    }
-    assert!(lab.becomes_empty());
+    are_left_alone(&lab, test, &["polls", "accesses", "late", "turns", "stopped"]);
 }
 
 /// Between hosts memory is accessed by messages, also between ranks of one host. Their locks are in memory that they

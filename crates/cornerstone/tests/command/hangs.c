@@ -1,17 +1,11 @@
 // Programs that hang, and programs that only look like it. The first argument says which one; lines that the tests name have a mark.
-#define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
-
-// Longer than it takes to find out that ranks wait for each other for ever.
-#define LONG_S 4
 
 static int rank, size, value = 5;
 
@@ -316,13 +310,7 @@ static void completed(void) {
 
 // A rank that is stopped while a message for it is there does nothing, and is not stuck.
 static void stopped(void) {
-    if (rank == 1 && fork() == 0) {
-        sleep(1);
-        kill(getppid(), SIGSTOP);
-        sleep(LONG_S);
-        kill(getppid(), SIGCONT);
-        _exit(0);
-    }
+    if (rank == 1) stop_for_long();
     if (rank == 0) { sleep(2); send(1, 2); receive(1, 3, MPI_COMM_WORLD); }
     if (rank == 1) { receive(0, 2, MPI_COMM_WORLD); send(0, 3); }
 }

@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use crate::lab::Lab;
-use crate::launching::{lab_with, run_program as run, start_program as start};
+use crate::launching::{self, lab_with, run_program as run, start_program as start};
 
-const SOURCE: &str = include_str!("hangs.c");
+const SOURCE: &str = concat!(include_str!("stopping.c"), include_str!("hangs.c"));
 const STATUS: i32 = 124;
 pub(crate) const STUCK: &str = "all ranks wait, and no message is under way";
 
@@ -39,8 +39,20 @@ fn prepared(test: &str) -> Option<Lab> {
 
 /// Returns the number of the line of the source that ends with this remark.
 fn line_with(remark: &str) -> usize {
-    let index = SOURCE.lines().position(|line| line.ends_with(remark));
-    1 + index.unwrap_or_else(|| panic!("no line ends with {remark}"))
+    launching::line_with(SOURCE, remark)
+}
+
+/// Checks that these programs come to their end however they are launched, and that nothing is reported.
+pub(crate) fn are_left_alone(lab: &Lab, test: &str, names: &[&str]) {
+    for way in ways(test) {
+        let running: Vec<_> = names.iter().map(|name| (name, start(lab, way, name))).collect();
+        for (name, running) in running {
+            let ended = running.wait();
+            assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{name} {way:?}");
+        }
+        let _ = std::fs::remove_file(lab.path("ready"));
+    }
+    assert!(lab.becomes_empty());
 }
 
 #[test]
@@ -148,15 +160,8 @@ fn hangs_of_programs_with_several_threads_are_found_once_no_thread_can_act() {
 fn programs_with_a_thread_that_may_still_act_are_left_alone() {
     let test = "programs with a thread that may still act";
     let Some(lab) = prepared(test) else { return };
-    for way in ways(test) {
-        let names = ["multiple_sleeps", "multiple_tests", "multiple_woken", "multiple_signal"];
-        let running = names.map(|name| (name, start(&lab, way, name)));
-        for (name, running) in running {
-            let ended = running.wait();
-            assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{name} {way:?}");
-        }
-    }
-    assert!(lab.becomes_empty());
+    let names = ["multiple_sleeps", "multiple_tests", "multiple_woken", "multiple_signal"];
+    are_left_alone(&lab, test, &names);
 }
 
 #[test]
@@ -176,27 +181,19 @@ fn a_thread_that_waits_beside_one_that_does_not_is_told() {
 fn programs_that_poll_sleep_compute_or_wait_for_others_than_ranks_are_left_alone() {
     let test = "programs that only look like a hang";
     let Some(lab) = prepared(test) else { return };
-    for way in ways(test) {
-        let names = [
-            "tests",
-            "probes",
-            "file",
-            "computes",
-            "sleeps",
-            "held",
-            "thread",
-            "generalized",
-            "stopped",
-            "turns",
-        ];
-        let running = names.map(|name| (name, start(&lab, way, name)));
-        for (name, running) in running {
-            let ended = running.wait();
-            assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{name} {way:?}");
-        }
-        let _ = std::fs::remove_file(lab.path("ready"));
-    }
-    assert!(lab.becomes_empty());
+    let names = [
+        "tests",
+        "probes",
+        "file",
+        "computes",
+        "sleeps",
+        "held",
+        "thread",
+        "generalized",
+        "stopped",
+        "turns",
+    ];
+    are_left_alone(&lab, test, &names);
 }
 
 #[test]

@@ -57,6 +57,17 @@ pub(crate) fn lab_with(test: &str, source: &str) -> Option<Lab> {
     Some(lab)
 }
 
+/// Returns the number of the line of such a program's source that ends with these words.
+pub(crate) fn line_with(source: &str, end: &str) -> usize {
+    let index = source.lines().position(|line| line.ends_with(end));
+    1 + index.unwrap_or_else(|| panic!("no line ends with {end}"))
+}
+
+/// Returns the place of the call in a function, in the line of the source with this remark, in the words of a report.
+pub(crate) fn place_in(source: &str, function: &str, remark: &str) -> String {
+    format!("{function}, program.c:{}", line_with(source, &format!("// {remark}")))
+}
+
 /// Launches the part `name` of the program of such a lab.
 pub(crate) fn start_program<'a>(lab: &'a Lab, options: &[&str], name: &str) -> Running<'a> {
     let program = lab.path("program");
