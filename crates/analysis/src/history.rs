@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::changes::{Change, Search, changes};
 use crate::compare::Name;
-use crate::launches::{interval_of_launches, select};
-use crate::line_states::{LineStates, Lines, lines_of};
+use crate::launches::{interval_of_launches, launches_in};
+use crate::line_states::{LineStates, Lines};
 pub use crate::machine::Machine;
 use crate::statistics::Sample;
 
@@ -34,7 +34,7 @@ pub struct Point {
     /// The median of each launch. If the runs of the machine met several performance states, only of those in the state
     /// that is the commonest in all of them, unless the run never met it.
     pub launches: Vec<f64>,
-    /// The lines beside each of these launches.
+    /// The lines beside each of these launches; empty if they were not timed in each.
     #[serde(skip)]
     pub lines_us: Vec<Lines>,
     /// Confidence of the interval.
@@ -45,16 +45,16 @@ pub struct Point {
 impl Point {
     /// Reduces the launches to those in one state, and the number to theirs.
     fn keep_state(&mut self, states: &LineStates, state: usize) {
-        let kept = select(states, state, &self.launches, &self.lines_us);
+        let kept = launches_in(states, state, self.launches.len(), &self.lines_us);
         if kept.len() == self.launches.len() {
             return;
         }
-        let interval = interval_of_launches(&kept, self.confidence, 1.0);
-        if let (Ok(sample), Some(interval)) = (Sample::new(kept.as_slice()), interval) {
+        self.launches = kept.iter().map(|&launch| self.launches[launch]).collect();
+        self.lines_us = kept.iter().map(|&launch| self.lines_us[launch]).collect();
+        let interval = interval_of_launches(&self.launches, self.confidence, 1.0);
+        if let (Ok(sample), Some(interval)) = (Sample::new(&*self.launches), interval) {
             (self.median, self.low, self.high) = (sample.median(), interval.low, interval.high);
         }
-        self.lines_us.retain(|lines| states.state(*lines) == Some(state));
-        self.launches = kept;
     }
 }
 
@@ -127,12 +127,11 @@ impl History {
     fn states(&self) -> BTreeMap<Machine, (LineStates, usize)> {
         let mut lines: BTreeMap<&Machine, Vec<Lines>> = BTreeMap::new();
         for ((machine, _), (_, points)) in &self.series {
-            let known = points.iter().flat_map(|point| &point.lines_us).filter(|one| one.is_some());
-            lines.entry(machine).or_default().extend(known);
+            lines.entry(machine).or_default().extend(points.iter().flat_map(|p| &p.lines_us));
         }
         let states = |(machine, lines): (&Machine, Vec<Lines>)| {
-            let states = LineStates::of(lines.iter().copied());
-            let commonest = states.commonest(lines);
+            let states = LineStates::of(&lines);
+            let commonest = states.commonest(&lines);
             states.are_several().then(|| (machine.clone(), (states, commonest)))
         };
         lines.into_iter().filter_map(states).collect()
@@ -152,7 +151,7 @@ fn point(run: &Run, measurement: &Measurement) -> Point {
         low: summary.ci_low,
         high: summary.ci_high,
         launches: measurement.launches().to_vec(),
-        lines_us: lines_of(measurement),
+        lines_us: measurement.launch_lines_us.clone(),
         confidence: header.confidence,
     }
 }

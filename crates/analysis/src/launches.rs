@@ -138,41 +138,42 @@ impl RunState {
     /// Returns the state of a run whose launches are separate measurements.
     pub fn of(run: &Run) -> RunState {
         // Only the metric that was sampled has turns. Several turns of one launch meet several states.
-        let timed = run.measurements.iter().filter(|m| m.turns.len() == 1);
-        let lines: BTreeMap<_, Lines> =
-            timed.map(|m| ((m.key(), m.fabric.clone(), m.launch), m.turns[0].line_us)).collect();
-        let known = || lines.values().copied().filter(Option::is_some);
-        let states = LineStates::of(known());
-        let commonest = states.commonest(known());
+        let of_one_turn = |m: &Measurement| match m.turns[..] {
+            [turn] => Some(((m.key(), m.fabric.clone(), m.launch), turn.line_us?)),
+            _ => None,
+        };
+        let lines: BTreeMap<_, Lines> = run.measurements.iter().filter_map(of_one_turn).collect();
+        let known: Vec<Lines> = lines.values().copied().collect();
+        let states = LineStates::of(&known);
+        let commonest = states.commonest(&known);
         RunState { states, commonest, lines }
     }
 
-    /// Returns the lines beside a measurement of one launch.
-    pub fn lines(&self, measurement: &Measurement) -> Lines {
+    /// Returns the lines beside a measurement of one launch, if they were timed.
+    pub fn lines(&self, measurement: &Measurement) -> Option<Lines> {
         let of = (measurement.key(), measurement.fabric.clone(), measurement.launch);
-        self.lines.get(&of).copied().flatten()
+        self.lines.get(&of).copied()
     }
 
     /// Returns the medians of the launches in the state of the run, or all if none was in it or if the lines of some
     /// are not known.
     pub fn select(&self, medians: &[f64], lines: &[Lines]) -> Vec<f64> {
-        select(&self.states, self.commonest, medians, lines)
+        let selected = launches_in(&self.states, self.commonest, medians.len(), lines);
+        selected.into_iter().map(|launch| medians[launch]).collect()
     }
 }
 
-/// Returns the medians of the launches in one state, or all if none was in it or if the lines of some are not known.
-pub(crate) fn select(
+/// Returns which of some launches are in one state: all if none is in it, or if the lines of some are not known.
+pub(crate) fn launches_in(
     states: &LineStates,
     state: usize,
-    medians: &[f64],
+    launches: usize,
     lines: &[Lines],
-) -> Vec<f64> {
-    let is_in = |lines: &Lines| states.state(*lines) == Some(state);
-    let each = medians.iter().zip(lines);
-    let selected: Vec<f64> =
-        each.filter(|(_, lines)| is_in(lines)).map(|(median, _)| *median).collect();
-    let is_known = lines.len() == medians.len() && lines.iter().all(Option::is_some);
-    if is_known && !selected.is_empty() { selected } else { medians.to_vec() }
+) -> Vec<usize> {
+    let is_in = |&launch: &usize| states.state(lines[launch]) == Some(state);
+    let is_known = lines.len() == launches;
+    let selected: Vec<usize> = (0..launches).filter(|one| is_known && is_in(one)).collect();
+    if selected.is_empty() { (0..launches).collect() } else { selected }
 }
 
 /// Returns the run with one measurement for each case and metric, over all its launches. If a measurement was repeated
@@ -186,7 +187,7 @@ pub fn pooled(mut run: Run) -> Run {
     let mut order = Vec::new();
     let mut cases: BTreeMap<_, BTreeMap<u32, Measurement>> = BTreeMap::new();
     for mut measurement in std::mem::take(&mut run.measurements) {
-        measurement.launch_lines_us = state.lines(&measurement).map(Some).into_iter().collect();
+        measurement.launch_lines_us = state.lines(&measurement).into_iter().collect();
         let m = &measurement;
         let case = (m.key(), m.metric.clone(), m.unit.clone(), m.fabric.clone());
         let launches = cases.entry(case.clone()).or_insert_with(|| {
@@ -195,36 +196,35 @@ pub fn pooled(mut run: Run) -> Run {
         });
         launches.insert(measurement.launch, measurement);
     }
-    let medians: Vec<Vec<f64>> = cases
-        .values()
-        .map(|of_case| state.select(&medians(of_case.values()), &lines(of_case.values())))
-        .collect();
-    let shared = shared_dependence(medians.iter().map(Vec::as_slice));
-    for case in order {
-        let launches: Vec<Measurement> =
-            cases.remove(&case).into_iter().flat_map(BTreeMap::into_values).collect();
-        run.measurements.extend(pool(launches, precision, confidence, (&state, shared)));
+    let in_order = order.into_iter().filter_map(|case| cases.remove(&case));
+    let cases: Vec<Vec<Measurement>> =
+        in_order.map(|launches| launches.into_values().collect()).collect();
+    let selected: Vec<Vec<f64>> =
+        cases.iter().map(|launches| state.select(&medians(launches), &lines(launches))).collect();
+    let shared = shared_dependence(selected.iter().map(Vec::as_slice));
+    for (launches, selected) in cases.into_iter().zip(selected) {
+        run.measurements.extend(pool(launches, precision, confidence, (&selected, shared)));
     }
     trials.give_back(&mut run.measurements);
     run
 }
 
-/// Returns one measurement of the launches of a case. There is at least one launch.
+/// Returns one measurement of the launches of a case. There is at least one launch. Its number is of the `selected`
+/// medians.
 fn pool(
     mut launches: Vec<Measurement>,
     precision: f64,
     confidence: f64,
-    (state, shared): (&RunState, f64),
+    (selected, shared): (&[f64], f64),
 ) -> impl Iterator<Item = Measurement> {
     let is_apart = |m: &Measurement| m.search.is_some() || m.pauses.is_some();
     if launches.len() < 2 || launches.iter().any(is_apart) {
         return launches.pop().into_iter();
     }
-    let (all, lines) = (medians(&launches), lines(&launches));
-    let medians = state.select(&all, &lines);
-    let converged = launches_are_precise(&medians, confidence, precision, shared);
-    let interval = interval_of_launches(&medians, confidence, shared);
-    let summary = summary(&launches, &medians, interval, confidence);
+    let (medians, lines) = (medians(&launches), lines(&launches));
+    let converged = launches_are_precise(selected, confidence, precision, shared);
+    let interval = interval_of_launches(selected, confidence, shared);
+    let summary = summary(&launches, selected, interval, confidence);
     let mut pooled = launches.remove(0);
     for other in launches {
         let samples = (pooled.samples.len(), other.samples.len());
@@ -242,7 +242,7 @@ fn pool(
         StopReason::Precision => StopReason::TimeLimit,
         limit => limit,
     };
-    (pooled.summary, pooled.launch_medians, pooled.launch_lines_us) = (summary, all, lines);
+    (pooled.summary, pooled.launch_medians, pooled.launch_lines_us) = (summary, medians, lines);
     Some(pooled).into_iter()
 }
 
@@ -251,9 +251,10 @@ fn medians<'a>(launches: impl IntoIterator<Item = &'a Measurement>) -> Vec<f64> 
     launches.into_iter().map(|m| m.summary.median).collect()
 }
 
-/// Returns the lines beside each launch of a case.
-fn lines<'a>(launches: impl IntoIterator<Item = &'a Measurement>) -> Vec<Lines> {
-    launches.into_iter().flat_map(|m| m.launch_lines_us.iter().copied()).collect()
+/// Returns the lines beside each launch of a case, or nothing if they were not timed in each.
+fn lines(launches: &[Measurement]) -> Vec<Lines> {
+    let all: Vec<Lines> = launches.iter().flat_map(|m| &m.launch_lines_us).copied().collect();
+    if all.len() == launches.len() { all } else { Vec::new() }
 }
 
 fn summary(

@@ -4,12 +4,12 @@
 //! cores of one cache, or cores far from each other, and every message takes several times as long as before. The line
 //! is timed beside each measurement, so it shows the state without the number that is measured.
 
-use record::{Measurement, Run};
+use record::Run;
 
 use crate::statistics::Sample;
 
-/// The hand-over of a line before and after a measurement, in microseconds; `None` if it was not timed.
-pub type Lines = Option<[f64; 2]>;
+/// The hand-over of a line before and after a measurement, in microseconds.
+pub type Lines = [f64; 2];
 
 /// Least factor between the median lines of two states. Within a state a line varies by less.
 const APART: f64 = 1.5;
@@ -26,9 +26,9 @@ pub struct LineStates {
 }
 
 impl LineStates {
-    /// Returns the states that these lines show: one, if they are alike or were not timed.
-    pub fn of(lines: impl IntoIterator<Item = Lines>) -> LineStates {
-        let mut sorted: Vec<f64> = lines.into_iter().flatten().flatten().collect();
+    /// Returns the states that these lines show: one, if they are alike or there are none.
+    pub fn of(lines: &[Lines]) -> LineStates {
+        let mut sorted: Vec<f64> = lines.as_flattened().to_vec();
         sorted.sort_by(f64::total_cmp);
         let least = (SHARE_MIN * sorted.len() as f64).max(1.0) as usize;
         let mut states = LineStates::default();
@@ -59,42 +59,34 @@ impl LineStates {
         !self.borders_us.is_empty()
     }
 
-    /// Returns the state of a measurement with these lines, or `None` if it changed meanwhile. A measurement without
-    /// lines has state 0.
+    /// Returns the state of a measurement with these lines, or `None` if it changed meanwhile.
     pub fn state(&self, lines: Lines) -> Option<usize> {
         let state = |us: f64| self.borders_us.partition_point(|&border_us| border_us < us);
-        let [before, after] = lines.unwrap_or([0.0; 2]).map(state);
+        let [before, after] = lines.map(state);
         (before == after).then_some(before)
     }
 
     /// Returns the number of these measurements in each state, and of those in which the state changed.
-    pub fn count(&self, lines: impl IntoIterator<Item = Lines>) -> (Vec<usize>, usize) {
+    pub fn count(&self, lines: &[Lines]) -> (Vec<usize>, usize) {
         let (mut in_state, mut changed) = (vec![0; self.borders_us.len() + 1], 0);
-        for one in lines {
+        for &one in lines {
             *self.state(one).map_or(&mut changed, |state| &mut in_state[state]) += 1;
         }
         (in_state, changed)
     }
 
     /// Returns the state of most of these measurements: of several, the one with the faster line.
-    pub fn commonest(&self, lines: impl IntoIterator<Item = Lines>) -> usize {
+    pub fn commonest(&self, lines: &[Lines]) -> usize {
         let (in_state, _) = self.count(lines);
-        let most = in_state.iter().copied().max().unwrap_or(0);
-        in_state.iter().position(|&count| count == most).unwrap_or(0)
+        // Of equal counts the maximum is the last.
+        let most = in_state.iter().enumerate().rev().max_by_key(|&(_, count)| count);
+        most.map_or(0, |(state, _)| state)
     }
 }
 
-/// Returns the lines beside each launch of a measurement. If some were not timed, nothing is known of any.
-pub fn lines_of(measurement: &Measurement) -> Vec<Lines> {
-    let launches = measurement.launches().len();
-    let lines = &measurement.launch_lines_us;
-    let is_known = lines.len() == launches && lines.iter().all(Option::is_some);
-    if is_known { lines.clone() } else { vec![None; launches] }
-}
-
-/// Returns the lines beside all measurements of a run where they were timed, each launch counted.
+/// Returns the lines beside all measurements of a run that were timed, each launch counted.
 pub fn known_lines(run: &Run) -> Vec<Lines> {
-    run.measurements.iter().flat_map(lines_of).filter(Option::is_some).collect()
+    run.measurements.iter().flat_map(|m| &m.launch_lines_us).copied().collect()
 }
 
 /// Returns the number of lines in the lower of two groups, for lines in ascending order. The logarithms within both
@@ -134,38 +126,36 @@ mod tests {
     const FAR: f64 = 0.16;
 
     fn same(us: f64) -> Lines {
-        Some([us, us])
+        [us, us]
     }
 
     #[test]
     fn lines_of_three_distances_are_three_states() {
         let lines = [MIDDLE, FAR, 0.051, NEAR, 0.17, 0.052, MIDDLE, 0.031].map(same);
-        let states = LineStates::of(lines);
+        let states = LineStates::of(&lines);
         // The middle of 0.05, 0.05, 0.05, 0.05, 0.051, 0.051, 0.052, 0.052 is 0.0505.
         assert_eq!(states.medians_us(), [0.0305, 0.0505, 0.165]);
         assert_eq!(lines.map(|one| states.state(one)), [1, 2, 1, 0, 2, 1, 1, 0].map(Some));
-        assert_eq!(states.state(Some([NEAR, FAR])), None);
-        assert_eq!(states.state(None), Some(0));
-        assert_eq!(states.count([same(FAR), same(NEAR), Some([NEAR, FAR])]), (vec![1, 0, 1], 1));
-        assert_eq!(states.commonest(lines), 1);
-        assert_eq!(states.commonest([same(FAR), same(NEAR)]), 0);
+        assert_eq!(states.state([NEAR, FAR]), None);
+        assert_eq!(states.count(&[same(FAR), same(NEAR), [NEAR, FAR]]), (vec![1, 0, 1], 1));
+        assert_eq!(states.commonest(&lines), 1);
+        assert_eq!(states.commonest(&[same(FAR), same(NEAR)]), 0);
     }
 
     #[test]
     fn lines_that_vary_a_little_and_no_lines_are_one_state() {
-        let states = LineStates::of([[0.04, 0.05], [0.06, 0.045], [0.055, 0.06]].map(Some));
+        let states = LineStates::of(&[[0.04, 0.05], [0.06, 0.045], [0.055, 0.06]]);
         assert!(!states.are_several());
         // 0.04, 0.045, 0.05, 0.055, 0.06, 0.06.
         assert!((states.medians_us()[0] - 0.0525).abs() < 1e-12, "{states:?}");
-        let none = LineStates::of([None, None]);
+        let none = LineStates::of(&[]);
         assert_eq!((none.are_several(), none.medians_us().len()), (false, 0));
-        assert_eq!(none.count([None, None]), (vec![2], 0));
+        assert_eq!((none.count(&[]), none.commonest(&[])), ((vec![0], 0), 0));
     }
 
     #[test]
     fn one_disturbed_line_of_many_is_no_state() {
-        let disturbed = [[NEAR, 5.0]].map(Some);
-        let states = LineStates::of((0..200).map(|_| same(NEAR)).chain(disturbed));
+        let states = LineStates::of(&[vec![same(NEAR); 200], vec![[NEAR, 5.0]]].concat());
         assert!(!states.are_several(), "{states:?}");
     }
 }

@@ -40,9 +40,9 @@ impl TwinState {
             let times = run.measurements.iter().filter(|m| m.metric == "time");
             times.flat_map(|m| m.turns.iter())
         };
-        let timed = || turns().map(|turn| turn.line_us).filter(Option::is_some);
-        let lines = LineStates::of(timed());
-        let (used, (in_state, changed)) = (lines.commonest(timed()), lines.count(timed()));
+        let timed: Vec<_> = turns().filter_map(|turn| turn.line_us).collect();
+        let lines = LineStates::of(&timed);
+        let (used, (in_state, changed)) = (lines.commonest(&timed), lines.count(&timed));
         let other = in_state.iter().sum::<usize>() - in_state[used];
         let mut other_lines_us = lines.medians_us().to_vec();
         let line_us = (!other_lines_us.is_empty()).then(|| other_lines_us.remove(used));
@@ -53,7 +53,7 @@ impl TwinState {
 
     /// Returns whether a turn with these lines is used. A turn without lines is used.
     fn uses(&self, line_us: Option<[f64; 2]>) -> bool {
-        line_us.is_none() || self.lines.state(line_us) == Some(self.used)
+        line_us.is_none_or(|lines| self.lines.state(lines) == Some(self.used))
     }
 
     /// Returns the time of a measurement in microseconds: the median of the medians of its used turns, or the median of

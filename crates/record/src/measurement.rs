@@ -193,9 +193,9 @@ pub struct Measurement {
     #[serde(skip)]
     pub launch_medians: Vec<f64>,
     /// Hand-over of a cache line before and after the measurement in each launch, in microseconds, in the order of
-    /// [`launch_medians`](Self::launch_medians), where it was timed. Of one launch `turns` have it.
+    /// [`launch_medians`](Self::launch_medians). Empty if it was not timed in each. Records in files have it in `turns`.
     #[serde(skip)]
-    pub launch_lines_us: Vec<Option<[f64; 2]>>,
+    pub launch_lines_us: Vec<[f64; 2]>,
 }
 
 impl Measurement {

@@ -6,7 +6,6 @@ use serde::Serialize;
 use super::correlation::widening;
 use super::shift::{self, Shift, Stratum};
 use super::strata::Strata;
-use crate::line_states::lines_of;
 use crate::statistics::{MedianInterval, Sample, median_interval, widened_median_interval};
 
 /// Ratio of the second run's number to the first one's.
@@ -46,7 +45,8 @@ pub(super) fn effect(
     if let (Some(a), Some(b)) = (of_launches(first), of_launches(second)) {
         let is_paired = paired && a.len() == b.len();
         let whole = [a, b];
-        let compared = strata.divide(&whole, [&lines_of(first), &lines_of(second)], is_paired);
+        let compared =
+            strata.divide(&whole, [&first.launch_lines_us, &second.launch_lines_us], is_paired);
         let shift = |strata: &[Stratum]| match (is_paired, strata) {
             (true, [[a, b]]) => shift::paired(a, b, confidence),
             _ => shift::between(strata, confidence),

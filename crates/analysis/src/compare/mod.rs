@@ -1,11 +1,12 @@
 //! Two runs, measurement by measurement: faster, slower, same, or undecided.
 //!
 //! The effect is the ratio of the second run's launches to the first one's, with an interval from their ranks alone
-//! ([`shift`]). Launches are compared with those that met the same performance state of the machine ([`crate::line_states`]).
-//! Launches of one build differ by more than their samples do, so one launch on a side does not represent its build ([`Settings::one_launch_tells`]). If one launch is as good as many, the effect is the ratio of the
-//! medians, and its interval comes from the raw samples. It combines the nonparametric intervals of both medians on the
-//! logarithmic scale. Their ranks are moved outwards by the samples' dependence on their neighbours, and their ends by
-//! half a tick of a coarse clock.
+//! ([`shift`]). Launches are compared with those that met the same performance state of the machine
+//! ([`crate::line_states`]). Launches of one build differ by more than their samples do, so one launch on a side does
+//! not represent its build ([`Settings::one_launch_tells`]). If one launch is as good as many, the effect is the ratio
+//! of the medians, and its interval comes from the raw samples. It combines the nonparametric intervals of both medians
+//! on the logarithmic scale. Their ranks are moved outwards by the samples' dependence on their neighbours, and their
+//! ends by half a tick of a coarse clock.
 
 mod between_runs;
 mod correlation;

@@ -29,11 +29,11 @@ impl Strata {
     /// Returns the states of two runs.
     pub(super) fn of(first: &Run, second: &Run) -> Strata {
         let lines = [first, second].map(known_lines);
-        let states = LineStates::of(lines.iter().flatten().copied());
+        let states = LineStates::of(&lines.concat());
         let machine = |run: &Run| run.headers.last().map(Machine::of);
         // The distances within one machine say nothing of those within another.
         let of_machines = (machine(first) != machine(second))
-            .then(|| [0, 1].map(|side: usize| states.commonest(lines[side].iter().copied())));
+            .then(|| [0, 1].map(|side: usize| states.commonest(&lines[side])));
         Strata { states, of_machines }
     }
 
@@ -42,7 +42,7 @@ impl Strata {
         if !self.states.are_several() {
             return Vec::new();
         }
-        let counts = runs.map(|run| self.states.count(known_lines(run)).0);
+        let counts = runs.map(|run| self.states.count(&known_lines(run)).0);
         let state = |(index, &line_us): (usize, &f64)| MetState {
             line_us,
             measurements: [counts[0][index], counts[1][index]],
@@ -59,7 +59,7 @@ impl Strata {
         lines: [&[Lines]; 2],
         paired: bool,
     ) -> Vec<Stratum> {
-        if lines.iter().any(|side| side.iter().any(Option::is_none)) {
+        if (0..2).any(|side| lines[side].len() != values[side].len()) {
             return vec![values.clone()];
         }
         let mut strata = match paired {
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn launches_without_lines_are_compared_as_they_are() {
         let mut first = of_launches(&[1.0, 1.0, 3.2, 3.2].map(|median| (median, 1)));
-        first.measurements[0].launch_lines_us[2] = None;
+        first.measurements[0].launch_lines_us.clear();
         let second = of_launches(&[(1.0, 1), (3.2, 2), (3.2, 2), (1.0, 1)]);
         let compared = compare(&first, &second, Settings::default());
         assert_eq!(compared.comparisons[0].compared, [4, 4]);

@@ -44,7 +44,7 @@ fn the_number_is_that_of_the_launches_in_the_commonest_state_of_the_run() {
     // Half of 30 and 40, although five of nine launches took less and the other state took 600.
     assert_eq!((s.median, s.ci_low, s.ci_high, s.n), (35.0, 10.0, 60.0, 21));
     assert_eq!(found.measurements[0].launch_medians.len(), 9);
-    assert_eq!(found.measurements[0].launch_lines_us[6..8], [Some(far), Some(changed)]);
+    assert_eq!(found.measurements[0].launch_lines_us[6..8], [far, changed]);
     assert_eq!(found.measurements[1].summary.median, 900.0);
     assert_eq!(
         (found.measurements[2].summary.median, found.measurements[2].launches().len()),

@@ -10,12 +10,11 @@ use super::{counted, quantity, whole_percent};
 /// was one state.
 pub(crate) fn states_met(run: &Run) -> Option<String> {
     let lines = known_lines(run);
-    let states = LineStates::of(lines.iter().copied());
+    let states = LineStates::of(&lines);
     if !states.are_several() {
         return None;
     }
-    let ((in_state, _), commonest) =
-        (states.count(lines.iter().copied()), states.commonest(lines.iter().copied()));
+    let ((in_state, _), commonest) = (states.count(&lines), states.commonest(&lines));
     let share = |count: usize| whole_percent(count as f64 / lines.len() as f64);
     let lines_us = states.medians_us();
     let others = (0..lines_us.len()).filter(|&state| state != commonest);

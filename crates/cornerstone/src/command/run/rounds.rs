@@ -60,8 +60,8 @@ impl Rounds {
     }
 }
 
-/// The median of a case in each launch, with the lines beside it.
-type MediansOfLaunches = BTreeMap<u32, (f64, Lines)>;
+/// The median of a case in each launch, with the lines beside it if they were timed.
+type MediansOfLaunches = BTreeMap<u32, (f64, Option<Lines>)>;
 
 /// Returns the cases of the run that have enough launches.
 pub(super) fn settled(run: &Run) -> BTreeSet<Key> {
@@ -75,7 +75,8 @@ pub(super) fn settled(run: &Run) -> BTreeSet<Key> {
     let medians: Vec<(Key, Vec<f64>)> = cases
         .into_iter()
         .map(|((key, _), launches)| {
-            let (medians, lines): (Vec<f64>, Vec<Lines>) = launches.into_values().unzip();
+            let (medians, lines): (Vec<f64>, Vec<Option<Lines>>) = launches.into_values().unzip();
+            let lines: Vec<Lines> = lines.into_iter().flatten().collect();
             (key, state.select(&medians, &lines))
         })
         .collect();
