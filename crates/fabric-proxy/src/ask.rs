@@ -1,6 +1,6 @@
 //! The requests of a process to the endpoint behind its line. Lists and data follow a request in the buffer.
 
-use contract::{Awaited, ContextPlace, Envelope, Request, Selector, Time};
+use contract::{Awaited, ContextPlace, Envelope, Request, Selector, Time, TimeSpan};
 
 use crate::stream::{Reader, Writer, request_of, selector_numbers, selector_of};
 
@@ -41,6 +41,8 @@ pub(crate) enum Ask {
         tag: u32,
     },
     Progress,
+    /// A sleep until something arrives, at most for this time.
+    SleepAWhile(TimeSpan),
     Test(Request),
     /// The operations follow.
     WaitAny,
@@ -189,6 +191,7 @@ impl Ask {
             Ask::NoneWillSend(selector) => (24, of(&select(selector))),
             Ask::GiveUpOn(one) => (25, of(&[request(one)])),
             Ask::Finish { failed, uncounted_ns } => (26, of(&[failed.into(), uncounted_ns])),
+            Ask::SleepAWhile(longest) => (27, of(&[longest.as_ps()])),
         }
     }
 
@@ -234,6 +237,7 @@ impl Ask {
             24 => Ask::NoneWillSend(selector),
             25 => Ask::GiveUpOn(request_of(a)),
             26 => Ask::Finish { failed: a != 0, uncounted_ns: b },
+            27 => Ask::SleepAWhile(TimeSpan::from_ps(a)),
             _ => return None,
         })
     }
@@ -278,6 +282,7 @@ mod tests {
             Ask::NoneWillSend(selector),
             Ask::GiveUpOn(one),
             Ask::Finish { failed: flag, uncounted_ns: u64::from(b) << 31 },
+            Ask::SleepAWhile(TimeSpan::from_ps(u64::from(a) << 31)),
         ]
     }
 
@@ -296,6 +301,6 @@ mod tests {
     #[test]
     fn numbers_of_no_question_are_none() {
         assert_eq!(Ask::of([0; NUMBERS]), None);
-        assert_eq!(Ask::of([27, 0, 0, 0, 0, 0, 0, 0]), None);
+        assert_eq!(Ask::of([28, 0, 0, 0, 0, 0, 0, 0]), None);
     }
 }

@@ -44,6 +44,8 @@ pub(crate) enum Event {
     Fault(u32),
     /// L2: the sender of a message has detected which of its packets were lost.
     Retransmit(u32),
+    /// The sleep of a rank that polls has run out, if nothing has woken it.
+    SleepOver(u32),
     /// SCI: an event of the rings. The number comes from the hash of their earlier events.
     Rings(u32),
 }
@@ -79,6 +81,7 @@ impl Event {
             Event::Served(message) => (16, message),
             Event::Forwarded(packet) => (17, packet),
             Event::Rings(hash) => (18, hash),
+            Event::SleepOver(rank) => (19, rank),
         }
     }
 }

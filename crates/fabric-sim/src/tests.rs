@@ -16,6 +16,7 @@ mod requests;
 mod ring_links;
 mod rings;
 mod sharing;
+mod sleeps;
 mod time;
 mod traces;
 mod windows;

@@ -210,6 +210,10 @@ unsafe impl Endpoint for Chosen {
         with!(self, mut endpoint => endpoint.sleep_a_while(longest))
     }
 
+    fn sleeps_as_it_yields(&self) -> bool {
+        with!(self, endpoint => endpoint.sleeps_as_it_yields())
+    }
+
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         if self.others().are_any() {
             rare();

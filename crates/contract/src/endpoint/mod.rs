@@ -206,6 +206,12 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + LongWaits + Si
         Ok(true)
     }
 
+    /// Returns whether such a sleep passes the processor on as fast as a yield, and ends as soon as something arrives.
+    /// A rank then need not yield before it sleeps.
+    fn sleeps_as_it_yields(&self) -> bool {
+        false
+    }
+
     /// Waits until one of `requests` is done, and returns the lowest index of those. The list must not be empty.
     ///
     /// # Errors

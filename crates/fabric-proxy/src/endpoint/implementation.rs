@@ -139,6 +139,15 @@ unsafe impl Endpoint for ProxyEndpoint {
         Ok(self.is_done(request))
     }
 
+    fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
+        let [has_arrived, ..] = self.poll(Ask::SleepAWhile(longest), None)?;
+        Ok(has_arrived != 0)
+    }
+
+    fn sleeps_as_it_yields(&self) -> bool {
+        true
+    }
+
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         if let Some(index) = requests.iter().position(|&one| self.is_done(one)) {
             return Ok(index);

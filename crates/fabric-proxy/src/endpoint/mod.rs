@@ -25,7 +25,7 @@ use crate::stream::{Reader, Writer};
 use operations::Operations;
 
 /// Version of the protocol, which must be equal at both ends of a line.
-pub(crate) const VERSION: u64 = 5;
+pub(crate) const VERSION: u64 = 6;
 
 /// Reacts to a reply that requests a poll, or the combination of two operands. Returns whether the call is over.
 type Turn<'a> = dyn FnMut(&mut ProxyEndpoint, Kind, Vec<u8>, Vec<u8>) -> Result<bool> + 'a;

@@ -193,6 +193,19 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         Ok(true)
     }
 
+    fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
+        let sleeps = self.world.borrow_mut().sleep_a_while(self.rank, longest)?;
+        if sleeps {
+            self.yielder.suspend(());
+        }
+        Ok(!sleeps)
+    }
+
+    /// A simulated sleep has no cost of its own.
+    fn sleeps_as_it_yields(&self) -> bool {
+        true
+    }
+
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         let begin = self.virtual_time();
         let index = self.wait_for(requests)?;

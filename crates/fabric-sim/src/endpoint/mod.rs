@@ -92,10 +92,10 @@ impl<'a> SimEndpoint<'a> {
     }
 
     /// Returns the moment before which nothing can arrive for this rank if it works outside from now on, as far as is
-    /// known, and the time of a poll. None if nothing will arrive by itself.
-    pub fn quiet_until(&self) -> Option<(Time, TimeSpan)> {
+    /// known, and the time of a poll.
+    pub fn quiet_until(&self) -> (Time, TimeSpan) {
         let world = self.world.borrow();
-        Some((world.quiet_until()?, world.machine.processor.polling))
+        (world.quiet_until().unwrap_or(world.now()), world.machine.processor.polling)
     }
 
     /// Returns the messages for this rank that have arrived and that no receive has taken.

@@ -91,6 +91,10 @@ struct RankState {
     left: bool,
     /// Number of events that it may wait for: messages that arrived without a receive, and requests that were done.
     event_count: u64,
+    /// That number, with the ranks that have left, when it last wanted to sleep instead of polling; and the end of its
+    /// sleep.
+    events_before_sleep: u64,
+    sleeps_until: Option<Time>,
     /// True if it has polled for a message without success, and will poll again: the next message wakes it.
     polls: bool,
 }
@@ -125,6 +129,8 @@ impl World {
             posted_peak_bytes: 0,
             left: false,
             event_count: 0,
+            events_before_sleep: 0,
+            sleeps_until: None,
             polls: false,
         };
         let has_boards = machine.board.is_some();
@@ -202,6 +208,7 @@ impl World {
                 Event::Launch(message) => self.launch(message),
                 Event::Served(message) => self.access_served(message),
                 Event::Ready(rank) => self.give_processor(rank),
+                Event::SleepOver(rank) => self.end_sleep(rank as usize),
                 Event::Stop(node) => self.processors.stop(&mut self.agenda, node),
                 Event::Choose(node) => self.processors.choose(&mut self.agenda, node),
                 event => {

@@ -229,6 +229,28 @@ impl World {
         Ok(true)
     }
 
+    /// Returns whether the rank must be suspended until such an event, at most for `longest`. It must not if one has
+    /// happened since the last such call.
+    pub(crate) fn sleep_a_while(&mut self, rank: usize, longest: TimeSpan) -> Result<bool> {
+        let (seen, until) = (self.event_count(rank), self.now() + longest);
+        let before = std::mem::replace(&mut self.ranks[rank].events_before_sleep, seen);
+        if !self.wait_for_anything(rank, before)? {
+            return Ok(false);
+        }
+        self.ranks[rank].sleeps_until = Some(until);
+        self.agenda.push(until, Event::SleepOver(rank as u32));
+        Ok(true)
+    }
+
+    /// Ends the sleep of a rank at its end. The event is out of date if something has woken the rank before.
+    pub(super) fn end_sleep(&mut self, rank: usize) {
+        let state = &mut self.ranks[rank];
+        if state.waiting == Waiting::Anything && state.sleeps_until == Some(self.agenda.now()) {
+            state.sleeps_until = None;
+            self.wake_after(rank, TimeSpan::ZERO);
+        }
+    }
+
     /// Prepares to suspend a rank until others do something, and returns `None`. If something has happened to it since
     /// the count `seen_events`, the rank must continue instead and check again; returns the new count then.
     pub(crate) fn begin_idling(&mut self, rank: usize, seen_events: Option<u64>) -> Option<u64> {

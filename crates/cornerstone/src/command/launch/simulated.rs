@@ -195,7 +195,7 @@ impl Works<SimEndpoint<'_>> for OnProcessors {
         endpoint.work_outside()
     }
 
-    fn quiet_until(&self, endpoint: &SimEndpoint<'_>) -> Option<(Time, TimeSpan)> {
+    fn quiet_until(&self, endpoint: &SimEndpoint<'_>) -> (Time, TimeSpan) {
         endpoint.quiet_until()
     }
 

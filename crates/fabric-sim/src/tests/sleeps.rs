@@ -1,0 +1,42 @@
+//! Ranks that poll, and sleep instead.
+
+use contract::{Destination, Endpoint, Selector, Time, TimeSpan};
+
+use super::machine;
+use crate::{Options, SimEndpoint, run_endpoints};
+
+/// A switch. A poll takes 1 us; a message of 100 bytes is 1 us on each of two links, and nothing else takes time.
+const SWITCH: &str =
+    "[processor]\npolling_us = 1\n[network]\nshape = \"switch\"\nlink_mb_per_s = 100";
+
+fn us(endpoint: &SimEndpoint<'_>) -> u64 {
+    endpoint.now().since(Time::ZERO).as_ps() / 1_000_000
+}
+
+/// Rank 0 sends at 30 us. Rank 1 sleeps for 10 us, which run out, then
+/// until the message arrives, and then not at all, as that is the first call since. A second reading of the clock at
+/// one moment takes the time of a poll, 1 us.
+#[test]
+fn a_sleep_of_a_rank_that_polls_ends_with_its_time_or_with_an_arrival() {
+    let program = |mut endpoint: SimEndpoint<'_>| {
+        let at = |us| Time::ZERO + TimeSpan::from_us(us);
+        if endpoint.rank() == 0 {
+            endpoint.wait_until_time(at(30));
+            endpoint.send(Destination { rank: 1, context: 4, tag: 1 }, &[7; 100])?;
+            endpoint.wait_until_time(at(3000));
+            return Ok(Vec::new());
+        }
+        let mut slept = Vec::new();
+        for longest_us in [10, 1000, 1000, 5] {
+            let has_arrived = endpoint.sleep_a_while(TimeSpan::from_us(longest_us))?;
+            slept.push((has_arrived, us(&endpoint)));
+        }
+        // The sleep that the message has ended would have lasted until 1010 us. Its end ends no other sleep.
+        slept.push((endpoint.sleep_a_while(TimeSpan::from_us(2000))?, us(&endpoint)));
+        let from = Selector { context: 4, source: Some(0), tag: Some(1) };
+        endpoint.receive(from, &mut [0; 100]).map(|_| slept)
+    };
+    let slept = run_endpoints(&machine(SWITCH), &Options::new(2), program).unwrap().results;
+    let expected = [(false, 10), (false, 32), (true, 33), (false, 38), (false, 2038)];
+    assert_eq!(slept[1], expected);
+}
