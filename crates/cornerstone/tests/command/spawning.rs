@@ -52,6 +52,16 @@ fn the_failure_of_a_run_that_ranks_started_is_told_with_its_status() {
 }
 
 #[test]
+fn ranks_of_a_simulated_machine_are_told_that_they_start_no_programs() {
+    let Some(lab) = prepared("ranks of a simulated machine that start others") else { return };
+    let ended = run(&lab, &["-n", "3", "--fabric", "sim:cluster"], "together");
+    assert!(ended.status.is_some_and(|status| status != 0), "{ended:#?}");
+    let why = "MPI_Comm_spawn_multiple: MPI_ERR_SPAWN: a simulated machine runs no programs that others start";
+    assert!(ended.stderr.contains(why), "{ended:#?}");
+    assert!(lab.becomes_empty());
+}
+
+#[test]
 fn an_interrupt_of_the_launcher_ends_what_ranks_have_started() {
     let Some(lab) = prepared("an interrupt with processes that ranks started") else { return };
     for signal in ["INT", "TERM", "KILL"] {

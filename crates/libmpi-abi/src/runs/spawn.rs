@@ -75,6 +75,12 @@ unsafe fn start(
     codes: *mut c_int,
 ) -> Result {
     let old = get_object(comm)?;
+    // Every rank finds this out by itself, so that all give the reason.
+    if running()?.engine().endpoint()?.is_simulated() {
+        return Err(not_started(
+            "a simulated machine runs no programs that others start: use --fabric local or tcp",
+        ));
+    }
     let start = Start::default();
     let begin = || start.begin(programs()?);
     let goes_on = || start.check();
