@@ -326,7 +326,13 @@ fn explain(error: LaunchError) -> Failure {
         LaunchError::Hang { ref ranks } => {
             Failure::status(format!("{error}\n{}", activity::describe(ranks)), STATUS_HANG)
         }
-        LaunchError::RankFailed { status, .. } => Failure::status(error.to_string(), status),
+        LaunchError::RankFailed { status, .. } => {
+            let failure = Failure::status(error.to_string(), status);
+            match not_started::hint_of_status(status) {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            }
+        }
         LaunchError::Interrupted { signal } => Failure::signal(error.to_string(), signal),
         LaunchError::BadOptions(message) => Failure::usage(message),
         LaunchError::CannotExecute { ref program, is_missing, .. } => {

@@ -79,3 +79,13 @@ fn a_message_that_a_rank_in_finalize_does_not_send_is_told_with_those_that_it_ha
     }
     assert!(lab.becomes_empty());
 }
+
+#[test]
+fn a_program_whose_library_is_not_found_ends_with_a_hint() {
+    let Some(lab) = prepared("a program whose library is not found") else { return };
+    std::fs::remove_file(lab.path("libmpi_abi.so.1")).unwrap();
+    for way in [&["-n", "2"][..], SIMULATED] {
+        let hint = "if it is libmpi_abi.so.1: LD_LIBRARY_PATH=/";
+        run(&lab, way, "broadcast").refuses(127, &["libmpi_abi.so.1: cannot open", hint]);
+    }
+}

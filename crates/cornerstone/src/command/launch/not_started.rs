@@ -3,6 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use crate::preloaded;
+
 /// Permission of anybody to execute a file.
 const EXECUTE: u32 = 0o111;
 
@@ -27,6 +29,25 @@ pub(super) fn hint(program: &str, is_missing: bool) -> String {
     }
 }
 
+/// Status of a program whose libraries the loader does not find, and of a shell that does not find a program.
+const STATUS_NOT_FOUND: u8 = 127;
+
+/// Returns a hint on a rank that ended with `status` because something was not found; `None` for another status.
+pub(super) fn hint_of_status(status: u8) -> Option<String> {
+    let folder = || {
+        let found =
+            ["libmpi_abi.so.1", "libmpi_abi.so"].map(|name| preloaded::find(name, "libmpi-abi"));
+        Some(found.into_iter().find_map(Result::ok)?.parent()?.display().to_string())
+    };
+    (status == STATUS_NOT_FOUND).then(|| match folder() {
+        Some(folder) => format!(
+            "127 means that the loader or a shell has not found something; if it is libmpi_abi.so.1: \
+             LD_LIBRARY_PATH={folder}"
+        ),
+        None => "127 means that the loader or a shell has not found something".into(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -49,5 +70,6 @@ mod tests {
         assert!(hint(lab.path().to_str().unwrap(), false).contains("folder"));
         // Tests run in the folder of the crate, which contains this file.
         assert_eq!(hint("Cargo.toml", true), "write ./Cargo.toml for the file in this folder");
+        assert_eq!(hint_of_status(1), None);
     }
 }
