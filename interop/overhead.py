@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """What `launch --report` costs a program: nanoseconds more for each call, with it and without, turn by turn.
 
-Programs named on the command line, each as one word with its arguments and {ranks} ranks (RANKS:PROGRAM ARGUMENTS), are timed too:
+Programs named on the command line are timed too, each as one word: its number of ranks, a colon, the program and its arguments:
   interop/overhead.py '8:./lulesh2.0 -s 20 -i 50' '2:./CoMD-mpi -i 2 -j 1 -k 1'
-Nothing else should run meanwhile. The status is 1 if a call costs more than it may, or a program loses more than it may.
+For these it prints the median of the turns with its 95 % interval. Nothing else should run meanwhile. The status is 1 if a call
+costs more than it may, or a program loses more than it may.
 """
 
 import argparse
+import math
 import os
 import pathlib
 import statistics
@@ -51,9 +53,19 @@ def calls():
     return found
 
 
+def outside(n):
+    """Returns how many of n values lie outside the 95 % interval of their median at each end."""
+    chance, outer = 0.5 ** n, 0
+    while chance + math.comb(n, outer + 1) * 0.5 ** n <= 0.025:
+        outer += 1
+        chance += math.comb(n, outer) * 0.5 ** n
+    return outer
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="*", metavar="RANKS:PROGRAM")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="turns of each program (11)")
     given = parser.parse_args()
     common.build_for_speed()
     common.build()
@@ -66,13 +78,15 @@ def main():
     for program in given.programs:
         ranks, _, words = program.partition(":")
         times = ([], [])
-        for _ in range(5):
-            for reports in (False, True):
+        for turn in range(given.rounds):
+            # Either goes first in every other turn, as a machine that warms up or slows down would favour one.
+            for reports in (turn % 2 == 0, turn % 2 == 1):
                 times[reports].append(launched(int(ranks), words.split(), reports)[1])
-        share = statistics.median(times[True]) / statistics.median(times[False]) - 1
+        shares = sorted(more / less - 1 for less, more in zip(*times, strict=True))
+        share, outer = statistics.median(shares), outside(len(shares))
         missed |= share > MOST_SHARE
         print(f"| {pathlib.Path(words.split()[0]).name}, {ranks} ranks | {statistics.median(times[False]):.2f} s | "
-              f"{statistics.median(times[True]):.2f} s | {share:.1%} |")
+              f"{statistics.median(times[True]):.2f} s | {share:.1%} ({shares[outer]:.1%} to {shares[-1 - outer]:.1%}) |")
     sys.exit(missed)
 
 
