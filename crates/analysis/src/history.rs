@@ -37,6 +37,9 @@ pub struct Point {
     /// The lines beside each of these launches; empty if they were not timed in each.
     #[serde(skip)]
     pub lines_us: Vec<Lines>,
+    /// The times of a simple operation in each of these launches, in nanoseconds; empty if not measured in each.
+    #[serde(skip)]
+    pub operations_ns: Vec<Vec<f64>>,
     /// Confidence of the interval.
     #[serde(skip)]
     pub confidence: f64,
@@ -45,9 +48,14 @@ pub struct Point {
 impl Point {
     /// Reduces the launches to those in one state, and the number to theirs.
     fn keep_state(&mut self, states: &LineStates, state: usize) {
-        let kept = launches_in(states, state, self.launches.len(), &self.lines_us);
-        if kept.len() == self.launches.len() {
+        let all = self.launches.len();
+        let kept = launches_in(states, state, all, &self.lines_us);
+        if kept.len() == all {
             return;
+        }
+        if self.operations_ns.len() == all {
+            self.operations_ns =
+                kept.iter().map(|&launch| self.operations_ns[launch].clone()).collect();
         }
         self.launches = kept.iter().map(|&launch| self.launches[launch]).collect();
         self.lines_us = kept.iter().map(|&launch| self.lines_us[launch]).collect();
@@ -152,6 +160,7 @@ fn point(run: &Run, measurement: &Measurement) -> Point {
         high: summary.ci_high,
         launches: measurement.launches().to_vec(),
         lines_us: measurement.launch_lines_us.clone(),
+        operations_ns: measurement.launch_operations_ns.clone(),
         confidence: header.confidence,
     }
 }

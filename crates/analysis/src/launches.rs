@@ -12,7 +12,7 @@ mod one_period;
 
 use std::collections::BTreeMap;
 
-use record::{Key, Measurement, Run, StopReason, Summary};
+use record::{Key, Measurement, Repetition, Run, StopReason, Summary};
 
 use crate::line_states::{LineStates, Lines};
 use crate::statistics::{MedianInterval, Sample, reaches, summarise, widened_median_interval};
@@ -130,29 +130,41 @@ fn inflation(correlations: impl Iterator<Item = f64>) -> f64 {
 pub struct RunState {
     states: LineStates,
     commonest: usize,
-    /// The lines beside each measurement of each launch.
-    lines: BTreeMap<(Key, String, u32), Lines>,
+    /// The lines beside each measurement of each launch, and the times of an operation.
+    lines: BTreeMap<OfLaunch, Lines>,
+    operations_ns: BTreeMap<OfLaunch, Vec<f64>>,
 }
+
+/// A measurement of one launch: its identity, its fabric and the launch.
+type OfLaunch = (Key, String, u32);
 
 impl RunState {
     /// Returns the state of a run whose launches are separate measurements.
     pub fn of(run: &Run) -> RunState {
         // Only the metric that was sampled has turns. Several turns of one launch meet several states.
-        let of_one_turn = |m: &Measurement| match m.turns[..] {
-            [turn] => Some(((m.key(), m.fabric.clone(), m.launch), turn.line_us?)),
+        let of_one_turn = |m: &Measurement| match &m.turns[..] {
+            [turn] => Some((of_launch(m), turn.clone())),
             _ => None,
         };
-        let lines: BTreeMap<_, Lines> = run.measurements.iter().filter_map(of_one_turn).collect();
+        let turns: Vec<_> = run.measurements.iter().filter_map(of_one_turn).collect();
+        let line = |(of, turn): &(OfLaunch, Repetition)| Some((of.clone(), turn.line_us?));
+        let lines: BTreeMap<_, Lines> = turns.iter().filter_map(line).collect();
+        let operations = |(of, turn): (OfLaunch, Repetition)| (of, turn.operations_ns);
+        let operations_ns = turns.into_iter().map(operations).collect();
         let known: Vec<Lines> = lines.values().copied().collect();
         let states = LineStates::of(&known);
         let commonest = states.commonest(&known);
-        RunState { states, commonest, lines }
+        RunState { states, commonest, lines, operations_ns }
     }
 
     /// Returns the lines beside a measurement of one launch, if they were timed.
     pub fn lines(&self, measurement: &Measurement) -> Option<Lines> {
-        let of = (measurement.key(), measurement.fabric.clone(), measurement.launch);
-        self.lines.get(&of).copied()
+        self.lines.get(&of_launch(measurement)).copied()
+    }
+
+    /// Returns the times of an operation during a measurement of one launch in nanoseconds; `None` without any.
+    fn operations_ns(&self, measurement: &Measurement) -> Option<Vec<f64>> {
+        self.operations_ns.get(&of_launch(measurement)).filter(|times| !times.is_empty()).cloned()
     }
 
     /// Returns the medians of the launches in the state of the run, or all if none was in it or if the lines of some
@@ -161,6 +173,10 @@ impl RunState {
         let selected = launches_in(&self.states, self.commonest, medians.len(), lines);
         selected.into_iter().map(|launch| medians[launch]).collect()
     }
+}
+
+fn of_launch(measurement: &Measurement) -> OfLaunch {
+    (measurement.key(), measurement.fabric.clone(), measurement.launch)
 }
 
 /// Returns which of some launches are in one state: all if none is in it, or if the lines of some are not known.
@@ -188,6 +204,7 @@ pub fn pooled(mut run: Run) -> Run {
     let mut cases: BTreeMap<_, BTreeMap<u32, Measurement>> = BTreeMap::new();
     for mut measurement in std::mem::take(&mut run.measurements) {
         measurement.launch_lines_us = state.lines(&measurement).into_iter().collect();
+        measurement.launch_operations_ns = state.operations_ns(&measurement).into_iter().collect();
         let m = &measurement;
         let case = (m.key(), m.metric.clone(), m.unit.clone(), m.fabric.clone());
         let launches = cases.entry(case.clone()).or_insert_with(|| {
@@ -222,6 +239,7 @@ fn pool(
         return launches.pop().into_iter();
     }
     let (medians, lines) = (medians(&launches), lines(&launches));
+    let operations_ns = of_each(&launches, |m| &m.launch_operations_ns);
     let converged = launches_are_precise(selected, confidence, precision, shared);
     let interval = interval_of_launches(selected, confidence, shared);
     let summary = summary(&launches, selected, interval, confidence);
@@ -243,6 +261,7 @@ fn pool(
         limit => limit,
     };
     (pooled.summary, pooled.launch_medians, pooled.launch_lines_us) = (summary, medians, lines);
+    pooled.launch_operations_ns = operations_ns;
     Some(pooled).into_iter()
 }
 
@@ -253,7 +272,12 @@ fn medians<'a>(launches: impl IntoIterator<Item = &'a Measurement>) -> Vec<f64> 
 
 /// Returns the lines beside each launch of a case, or nothing if they were not timed in each.
 fn lines(launches: &[Measurement]) -> Vec<Lines> {
-    let all: Vec<Lines> = launches.iter().flat_map(|m| &m.launch_lines_us).copied().collect();
+    of_each(launches, |m| &m.launch_lines_us)
+}
+
+/// Returns what was timed beside each launch of a case, or nothing if it was not in each.
+fn of_each<T: Clone>(launches: &[Measurement], timed: impl Fn(&Measurement) -> &[T]) -> Vec<T> {
+    let all: Vec<T> = launches.iter().flat_map(|m| timed(m).iter().cloned()).collect();
     if all.len() == launches.len() { all } else { Vec::new() }
 }
 

@@ -10,6 +10,7 @@
 //! * [`pairs`]: pairs of ranks that are slower than the others;
 //! * [`parallel`]: the gain of a program by more ranks, and what limits it;
 //! * [`pauses`]: recurring kinds among the pauses of a processor;
+//! * [`processor_speed`]: the speed of the ranks' processors during launches;
 //! * [`replay`]: the misses of a periodic job at any period, from one recorded run;
 //! * [`limits`]: how near a number comes to the machine's limit.
 #![forbid(unsafe_code)]
@@ -24,6 +25,7 @@ pub mod model;
 pub mod pairs;
 pub mod parallel;
 pub mod pauses;
+pub mod processor_speed;
 pub mod replay;
 pub mod statistics;
 

@@ -25,7 +25,8 @@ pub(crate) fn measurement(benchmark: &str, size_bytes: u64, samples: &[f64]) -> 
 /// Returns the measurement of a launch with these lines before and after it.
 pub(crate) fn with_line(measurement: Measurement, line_us: [f64; 2]) -> Measurement {
     let samples = measurement.samples.len() as u64;
-    let turn = Repetition { samples, clock_share: 0.0, line_us: Some(line_us) };
+    let turn =
+        Repetition { samples, clock_share: 0.0, line_us: Some(line_us), operations_ns: Vec::new() };
     Measurement { turns: vec![turn], ..measurement }
 }
 

@@ -148,8 +148,10 @@ impl Bench<'_> {
         let event = |rank: &mut dyn Rank| event(rank, &mut data);
         let mut outcome = self.measure(program.timing, program.in_a_row, event)?;
         let after_us = self.line_beside_us()?;
-        if let Some(outcome) = outcome.as_mut().filter(|_| self.is_repeated() || after_us.is_some())
-        {
+        let is_beside =
+            |outcome: &&mut Outcome| after_us.is_some() || !outcome.operations_ns.is_empty();
+        let is_repeated = self.is_repeated();
+        if let Some(outcome) = outcome.as_mut().filter(|one| is_repeated || is_beside(one)) {
             outcome.repetitions = vec![repetition::only(outcome, before_us, after_us)];
         }
         data.check(program.received, seed)?;

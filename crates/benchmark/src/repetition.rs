@@ -34,16 +34,24 @@ impl Earlier {
             StopReason::Precision => StopReason::TimeLimit,
             other => other,
         };
-        Outcome { samples_ps, warm_up_ps, stop_reason, timing, repetitions }
+        Outcome {
+            samples_ps,
+            warm_up_ps,
+            stop_reason,
+            timing,
+            operations_ns: Vec::new(),
+            repetitions,
+        }
     }
 }
 
-/// Returns the record of one repetition, with the line's time before and after it.
+/// Returns the record of one repetition, with the line's time before and after it, and the times of an operation during it.
 pub(crate) fn only(outcome: &Outcome, before_us: Option<f64>, after_us: Option<f64>) -> Repetition {
     Repetition {
         samples: outcome.samples_ps.len() as u64,
         clock_share: outcome.timing.clock_share,
         line_us: before_us.zip(after_us).map(|(before, after)| [before, after]),
+        operations_ns: outcome.operations_ns.clone(),
     }
 }
 
@@ -61,8 +69,14 @@ mod tests {
             spent_s: 0.5,
         };
         let (samples_ps, warm_up_ps) = (samples_ps.to_vec(), vec![1.0]);
-        let mut outcome =
-            Outcome { samples_ps, warm_up_ps, stop_reason, timing, repetitions: Vec::new() };
+        let mut outcome = Outcome {
+            samples_ps,
+            warm_up_ps,
+            stop_reason,
+            timing,
+            operations_ns: vec![0.1],
+            repetitions: Vec::new(),
+        };
         outcome.repetitions = vec![only(&outcome, Some(0.1), Some(0.2))];
         outcome
     }

@@ -135,6 +135,7 @@ mod tests {
                 samples: 3,
                 clock_share: 0.0,
                 line_us: Some(line_us),
+                operations_ns: Vec::new(),
             })
             .collect();
         let median = samples[0];

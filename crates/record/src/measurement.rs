@@ -196,6 +196,10 @@ pub struct Measurement {
     /// [`launch_medians`](Self::launch_medians). Empty if it was not timed in each. Records in files have it in `turns`.
     #[serde(skip)]
     pub launch_lines_us: Vec<[f64; 2]>,
+    /// Times of a simple operation during the measurement in each launch, in nanoseconds, in the same order. Empty if
+    /// they were not measured in each.
+    #[serde(skip)]
+    pub launch_operations_ns: Vec<Vec<f64>>,
 }
 
 impl Measurement {
@@ -224,6 +228,7 @@ impl Measurement {
             pauses: None,
             launch_medians: Vec::new(),
             launch_lines_us: Vec::new(),
+            launch_operations_ns: Vec::new(),
         }
     }
 }
@@ -234,7 +239,7 @@ pub(super) fn is_first(launch: &u32) -> bool {
 }
 
 /// A part of a measurement, made separately some time after the previous part.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Repetition {
     /// Number of its samples; those of the repetitions follow each other.
     pub samples: u64,
@@ -244,6 +249,10 @@ pub struct Repetition {
     /// microseconds, if they have processors of their own and share memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_us: Option<[f64; 2]>,
+    /// Time of one of many simple operations that do not wait for each other, in nanoseconds, now and then during the
+    /// measurement: of each rank in turn as often. It shows other guests on the ranks' cores. Empty if it was not timed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations_ns: Vec<f64>,
 }
 
 /// The identity of a measurement. Runs are compared, and resumed, key by key.

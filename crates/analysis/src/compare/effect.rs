@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::correlation::widening;
 use super::shift::{self, Shift, Stratum};
+use super::speed::{Slowdowns, at_one_speed};
 use super::strata::Strata;
 use crate::statistics::{MedianInterval, Sample, median_interval, widened_median_interval};
 
@@ -45,16 +46,21 @@ pub(super) fn effect(
     if let (Some(a), Some(b)) = (of_launches(first), of_launches(second)) {
         let is_paired = paired && a.len() == b.len();
         let whole = [a, b];
-        let compared =
-            strata.divide(&whole, [&first.launch_lines_us, &second.launch_lines_us], is_paired);
-        let shift = |strata: &[Stratum]| match (is_paired, strata) {
-            (true, [[a, b]]) => shift::paired(a, b, confidence),
-            _ => shift::between(strata, confidence),
+        let lines = [&first.launch_lines_us[..], &second.launch_lines_us];
+        let compared = strata.divide(&whole, lines, is_paired);
+        let slowdowns = strata.slowdowns([first, second], lines, is_paired);
+        let shift = |strata: Vec<Stratum>, slowdowns: &[Slowdowns]| {
+            let launches = at_one_speed(strata, slowdowns, is_paired);
+            let shift = match (is_paired, &launches.strata[..]) {
+                (true, [[a, b]]) => shift::paired(a, b, confidence),
+                (_, strata) => shift::between(strata, confidence),
+            };
+            launches.widen(shift, confidence)
         };
         let launches = [0, 1].map(|side| compared.iter().map(|one| one[side].len()).sum());
         let effect = match compared.is_empty() {
-            false => Effect::of(shift(&compared)),
-            true => Effect { confidence: 0.0, ..Effect::of(shift(&[whole])) },
+            false => Effect::of(shift(compared, &slowdowns)),
+            true => Effect { confidence: 0.0, ..Effect::of(shift(vec![whole], &[])) },
         };
         return Some((effect, launches));
     }

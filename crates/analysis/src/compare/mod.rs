@@ -2,7 +2,7 @@
 //!
 //! The effect is the ratio of the second run's launches to the first one's, with an interval from their ranks alone
 //! ([`shift`]). Launches are compared with those that met the same performance state of the machine
-//! ([`crate::line_states`]). Launches of one build differ by more than their samples do, so one launch on a side does
+//! ([`crate::line_states`]), as if the processors had been equally fast ([`crate::processor_speed`]). Launches of one build differ by more than their samples do, so one launch on a side does
 //! not represent its build ([`Settings::one_launch_tells`]). If one launch is as good as many, the effect is the ratio
 //! of the medians, and its interval comes from the raw samples. It combines the nonparametric intervals of both medians
 //! on the logarithmic scale. Their ranks are moved outwards by the samples' dependence on their neighbours, and their
@@ -14,6 +14,7 @@ mod effect;
 mod enough;
 mod interim;
 mod shift;
+mod speed;
 mod strata;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -124,6 +125,9 @@ pub struct ComparedRuns {
     pub excess: Option<f64>,
     /// Performance states of the machine in which both runs were made, if there were several. Empty otherwise.
     pub states: Vec<MetState>,
+    /// Share by which simple operations took longer in each run than on processors that no other guest uses, if it is
+    /// known. Launches are compared as if all had met the same slowdown.
+    pub slowed: Option<[f64; 2]>,
     /// Measurements of both, in the order of the first run.
     pub comparisons: Vec<Comparison>,
     /// Measurements of the first only.
@@ -185,8 +189,8 @@ pub fn compare(first: &Run, second: &Run, settings: Settings) -> ComparedRuns {
         .filter(|name| !in_first.measurements.contains_key(name))
         .cloned()
         .collect();
-    let states = strata.met([first, second]);
-    ComparedRuns { settings, excess, states, comparisons, only_first, only_second }
+    let (states, slowed) = (strata.met([first, second]), strata.slowed([first, second]));
+    ComparedRuns { settings, excess, states, slowed, comparisons, only_first, only_second }
 }
 
 fn fabrics(run: &Run) -> usize {

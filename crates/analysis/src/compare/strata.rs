@@ -1,11 +1,12 @@
 //! The performance states that two runs have met, and the launches that are compared.
 
-use record::Run;
+use record::{Measurement, Run};
 use serde::Serialize;
 
-use super::shift::Stratum;
+use super::speed::Slowdowns;
 use crate::line_states::{LineStates, Lines, known_lines};
 use crate::machine::Machine;
+use crate::processor_speed::Speed;
 
 /// A performance state of the machine, and how often two runs met it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -23,6 +24,8 @@ pub(super) struct Strata {
     /// The state of each run that is compared with that of the other one, if the runs are of different machines. The
     /// states of one machine are compared each with itself.
     of_machines: Option<[usize; 2]>,
+    /// The speed of the processors, if both runs are of one machine.
+    speed: Option<Speed>,
 }
 
 impl Strata {
@@ -34,7 +37,8 @@ impl Strata {
         // The distances within one machine say nothing of those within another.
         let of_machines = (machine(first) != machine(second))
             .then(|| [0, 1].map(|side: usize| states.commonest(&lines[side])));
-        Strata { states, of_machines }
+        let speed = Speed::of(&[first, second]).filter(|_| of_machines.is_none());
+        Strata { states, of_machines, speed }
     }
 
     /// Returns the states with the number of measurements of each run; nothing if there is one state.
@@ -50,15 +54,22 @@ impl Strata {
         self.states.medians_us().iter().enumerate().map(state).collect()
     }
 
+    /// Returns by which share simple operations took longer in each run than on free processors; `None` if they were not
+    /// timed in both, or if the runs are of different machines.
+    pub(super) fn slowed(&self, runs: [&Run; 2]) -> Option<[f64; 2]> {
+        let [first, second] = runs.map(|run| self.speed?.slowdown_of(run));
+        Some([first?, second?])
+    }
+
     /// Returns the launches of both sides that are compared, by state, without states that only one side met. With
     /// `paired`, these are the pairs that met the same state, as one stratum. If nothing is known of the states of a
     /// side, all launches are compared.
-    pub(super) fn divide(
+    pub(super) fn divide<T: Clone>(
         &self,
-        values: &Stratum,
+        values: &[Vec<T>; 2],
         lines: [&[Lines]; 2],
         paired: bool,
-    ) -> Vec<Stratum> {
+    ) -> Vec<[Vec<T>; 2]> {
         if (0..2).any(|side| lines[side].len() != values[side].len()) {
             return vec![values.clone()];
         }
@@ -70,24 +81,38 @@ impl Strata {
         strata
     }
 
-    fn by_state(&self, values: &Stratum, lines: [&[Lines]; 2]) -> Vec<Stratum> {
-        let mut strata = vec![Stratum::default(); self.states.medians_us().len()];
+    /// Returns the slowdowns of the launches that are compared, in the form of [`divide`](Self::divide). Empty if they
+    /// are not known.
+    pub(super) fn slowdowns(
+        &self,
+        sides: [&Measurement; 2],
+        lines: [&[Lines]; 2],
+        paired: bool,
+    ) -> Vec<Slowdowns> {
+        let Some(speed) = self.speed else { return Vec::new() };
+        let slowdowns = sides.map(|side| speed.slowdowns(side));
+        let are_known = (0..2).all(|side| slowdowns[side].len() == sides[side].launches().len());
+        if are_known { self.divide(&slowdowns, lines, paired) } else { Vec::new() }
+    }
+
+    fn by_state<T: Clone>(&self, values: &[Vec<T>; 2], lines: [&[Lines]; 2]) -> Vec<[Vec<T>; 2]> {
+        let mut strata = vec![[Vec::new(), Vec::new()]; self.states.medians_us().len()];
         for side in [0, 1] {
             for (value, lines) in values[side].iter().zip(lines[side]) {
                 if let Some(stratum) = self.stratum(side, *lines) {
-                    strata[stratum][side].push(*value);
+                    strata[stratum][side].push(value.clone());
                 }
             }
         }
         strata
     }
 
-    fn pairs(&self, [first, second]: &Stratum, lines: [&[Lines]; 2]) -> Stratum {
+    fn pairs<T: Clone>(&self, [first, second]: &[Vec<T>; 2], lines: [&[Lines]; 2]) -> [Vec<T>; 2] {
         let stratum = |side: usize, pair: usize| self.stratum(side, lines[side][pair]);
         let is_alike =
             |&pair: &usize| stratum(0, pair).is_some() && stratum(0, pair) == stratum(1, pair);
         let alike = (0..first.len()).filter(is_alike);
-        let (a, b) = alike.map(|pair| (first[pair], second[pair])).unzip();
+        let (a, b) = alike.map(|pair| (first[pair].clone(), second[pair].clone())).unzip();
         [a, b]
     }
 
@@ -104,7 +129,6 @@ impl Strata {
 #[cfg(test)]
 mod tests {
     use random::SplitMix64;
-    use record::Measurement;
 
     use super::*;
     use crate::compare::{ComparedRuns, Settings, Verdict, compare};

@@ -16,14 +16,17 @@ pub(super) struct Chunk {
     /// Number of events before each sample that are not timed.
     pub(super) untimed: u64,
     pub(super) start: Start,
+    /// Number of samples, at least one, between two times of the processors' operations.
+    pub(super) between_operations: usize,
 }
 
 impl Chunk {
-    const WORDS: usize = 5;
+    const WORDS: usize = 6;
 
     pub(super) fn spread(self, rank: &mut dyn Rank) -> Result<()> {
         let (start, slack_ps) = self.start.to_wire();
-        let words = [self.samples as u64, self.events, self.untimed, start, slack_ps];
+        let (samples, between) = (self.samples as u64, self.between_operations as u64);
+        let words = [samples, self.events, self.untimed, start, slack_ps, between];
         Self::broadcast(rank, words).map(drop)
     }
 
@@ -33,10 +36,12 @@ impl Chunk {
 
     /// Receives rank 0's next chunk; `None` when the measurement is over.
     pub(super) fn receive(rank: &mut dyn Rank) -> Result<Option<Chunk>> {
-        let [samples, events, untimed, start, slack_ps] = Self::broadcast(rank, [0; Self::WORDS])?;
+        let [samples, events, untimed, start, slack_ps, between] =
+            Self::broadcast(rank, [0; Self::WORDS])?;
         let start = Start::from_wire(start, slack_ps);
-        let samples = samples as usize;
-        Ok((samples > 0).then_some(Chunk { samples, events, untimed, start }))
+        let (samples, between_operations) = (samples as usize, between as usize);
+        let chunk = Chunk { samples, events, untimed, start, between_operations };
+        Ok((samples > 0).then_some(chunk))
     }
 
     fn broadcast(rank: &mut dyn Rank, words: [u64; Self::WORDS]) -> Result<[u64; Self::WORDS]> {

@@ -8,6 +8,7 @@ use contract::TimeSpan;
 use record::{StopReason, Timing as TimingRecord};
 
 use super::chunk::{CHUNK_MAX, Chunk};
+use super::operations::EVERY;
 use super::plan::{LoopPlan, Outcome, Progress};
 use super::start::{LATE, Start};
 use crate::program::Timing;
@@ -108,14 +109,21 @@ impl<'a> Controller<'a> {
             }
         };
         let Controller { events, untimed, start, .. } = *self;
-        Some(Chunk { samples, events, untimed, start })
+        let between_operations = self.samples_within(EVERY);
+        Some(Chunk { samples, events, untimed, start, between_operations })
+    }
+
+    /// Returns the number of samples that a span suffices for; at least one.
+    fn samples_within(&self, span: TimeSpan) -> usize {
+        let samples = span.as_ps().checked_div(self.sample_cost.as_ps()).unwrap_or(u64::MAX);
+        usize::try_from(samples).unwrap_or(usize::MAX).max(1)
     }
 
     /// Returns the smaller of `wanted` and the number of samples for which the remaining time suffices; at least one.
     fn affordable(&self, spent: TimeSpan, wanted: usize) -> usize {
         let left = (self.limit - spent).as_ps().min(self.limit.as_ps() / CHUNK_SHARE);
-        let room = left.checked_div(self.sample_cost.as_ps()).unwrap_or(u64::MAX);
-        wanted.min(CHUNK_MAX).min(usize::try_from(room).unwrap_or(usize::MAX)).max(1)
+        let room = self.samples_within(TimeSpan::from_ps(left));
+        wanted.min(CHUNK_MAX).min(room).max(1)
     }
 
     /// Takes the durations of a chunk, in picoseconds, which ended `spent` after the beginning.
@@ -258,6 +266,7 @@ impl<'a> Controller<'a> {
             warm_up_ps: self.warm_up,
             stop_reason: self.stop_reason,
             timing,
+            operations_ns: Vec::new(),
             repetitions: Vec::new(),
         }
     }

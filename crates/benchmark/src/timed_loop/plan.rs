@@ -31,6 +31,9 @@ pub(crate) struct Outcome {
     pub(crate) warm_up_ps: Vec<f64>,
     pub(crate) stop_reason: StopReason,
     pub(crate) timing: TimingRecord,
+    /// Times of a simple operation of the ranks' processors during the measurement, in nanoseconds; empty if it was not
+    /// timed.
+    pub(crate) operations_ns: Vec<f64>,
     /// Repetitions from which it is combined, if it is.
     pub(crate) repetitions: Vec<Repetition>,
 }

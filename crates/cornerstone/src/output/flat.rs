@@ -152,6 +152,7 @@ mod tests {
             launch: 3,
             launch_medians: Vec::new(),
             launch_lines_us: Vec::new(),
+            launch_operations_ns: Vec::new(),
         }
     }
 

@@ -1,14 +1,31 @@
-//! The performance states in which runs met the machine.
+//! What runs met on the machine: its performance states, and other guests on the cores of its ranks.
 
 use analysis::compare::ComparedRuns;
 use analysis::line_states::{LineStates, known_lines};
+use analysis::processor_speed::slowdown;
 use record::Run;
 
 use super::{counted, quantity, whole_percent};
 
-/// Returns the states that the launches of a run met, and which of them the numbers describe. Returns `None` if there
-/// was one state.
+/// Slowdown of simple operations from which it is mentioned.
+const SLOWED_MIN: f64 = 0.02;
+
+/// Returns what the launches of a run met: the states of the machine and which of them the numbers describe, and other
+/// guests on the ranks' cores. Returns `None` if there was one state without other guests.
 pub(crate) fn states_met(run: &Run) -> Option<String> {
+    let all: Vec<String> = lines_met(run).into_iter().chain(neighbours_met(run)).collect();
+    (!all.is_empty()).then(|| all.join(" "))
+}
+
+fn neighbours_met(run: &Run) -> Option<String> {
+    let slowed = slowdown(run).filter(|&share| share > SLOWED_MIN)?;
+    Some(format!(
+        "Simple operations of the ranks took {} longer on average than at their fastest: other programs or guests used the ranks' cores.",
+        whole_percent(slowed)
+    ))
+}
+
+fn lines_met(run: &Run) -> Option<String> {
     let lines = known_lines(run);
     let states = LineStates::of(&lines);
     if !states.are_several() {
@@ -30,8 +47,23 @@ pub(crate) fn states_met(run: &Run) -> Option<String> {
     ))
 }
 
-/// Returns the states that the launches of two runs met, and how they are compared. Empty if there was one state.
+/// Returns what the launches of two runs met, and how they are compared. Empty if there was one state without other
+/// guests.
 pub(crate) fn states_compared(compared: &ComparedRuns) -> String {
+    let mut text = lines_compared(compared);
+    if let Some([a, b]) =
+        compared.slowed.filter(|slowed| slowed.iter().any(|&share| share > SLOWED_MIN))
+    {
+        text += &format!(
+            "simple operations took longer than on free cores, by {} in A and {} in B:\nlaunches are compared as if by equally much, so a change need not be the ratio of A and B\n",
+            whole_percent(a),
+            whole_percent(b)
+        );
+    }
+    text
+}
+
+fn lines_compared(compared: &ComparedRuns) -> String {
     if compared.states.is_empty() {
         return String::new();
     }

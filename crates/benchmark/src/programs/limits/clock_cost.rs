@@ -63,6 +63,7 @@ fn resolution(bench: &Bench<'_>, outcome: &Outcome) -> Result<Measurement> {
         warm_up_ps: Vec::new(),
         stop_reason,
         timing,
+        operations_ns: Vec::new(),
         repetitions: Vec::new(),
     };
     let time = bench.subject(Parameters::new()).time(1, &outcome)?;

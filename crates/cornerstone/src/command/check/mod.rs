@@ -238,6 +238,8 @@ impl Check<'_> {
             latest.iter().flat_map(|point| point.launches.iter().copied()).collect();
         one.launch_lines_us =
             latest.iter().flat_map(|point| point.lines_us.iter().copied()).collect();
+        one.launch_operations_ns =
+            latest.iter().flat_map(|point| point.operations_ns.iter().cloned()).collect();
         one.summary.median = medians[medians.len() / 2];
         (one.summary.ci_low, one.summary.ci_high) = (medians[0], medians[medians.len() - 1]);
         Some(one)

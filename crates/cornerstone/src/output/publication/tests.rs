@@ -90,6 +90,7 @@ fn the_last_change_is_published_wherever_it_is() {
         high: median,
         launches: vec![median],
         lines_us: Vec::new(),
+        operations_ns: Vec::new(),
         confidence: 0.95,
     };
     let effect = Effect { ratio: 1.5, low: 1.4, high: 1.6, confidence: 0.95 };

@@ -149,6 +149,7 @@ fn report(
         warm_up_ps,
         stop_reason,
         timing: timing.clone(),
+        operations_ns: Vec::new(),
         repetitions: Vec::new(),
     };
     let time = bench.subject(Parameters::new()).time(1, &outcome)?;
