@@ -43,6 +43,8 @@ pub(crate) enum Ask {
     Progress,
     /// A sleep until something arrives, at most for this time.
     SleepAWhile(TimeSpan),
+    /// A turn of others on the rank's processor.
+    Yield,
     Test(Request),
     /// The operations follow.
     WaitAny,
@@ -192,6 +194,7 @@ impl Ask {
             Ask::GiveUpOn(one) => (25, of(&[request(one)])),
             Ask::Finish { failed, uncounted_ns } => (26, of(&[failed.into(), uncounted_ns])),
             Ask::SleepAWhile(longest) => (27, of(&[longest.as_ps()])),
+            Ask::Yield => (28, of(&[])),
         }
     }
 
@@ -238,6 +241,7 @@ impl Ask {
             25 => Ask::GiveUpOn(request_of(a)),
             26 => Ask::Finish { failed: a != 0, uncounted_ns: b },
             27 => Ask::SleepAWhile(TimeSpan::from_ps(a)),
+            28 => Ask::Yield,
             _ => return None,
         })
     }
@@ -283,6 +287,7 @@ mod tests {
             Ask::GiveUpOn(one),
             Ask::Finish { failed: flag, uncounted_ns: u64::from(b) << 31 },
             Ask::SleepAWhile(TimeSpan::from_ps(u64::from(a) << 31)),
+            Ask::Yield,
         ]
     }
 
@@ -301,6 +306,6 @@ mod tests {
     #[test]
     fn numbers_of_no_question_are_none() {
         assert_eq!(Ask::of([0; NUMBERS]), None);
-        assert_eq!(Ask::of([28, 0, 0, 0, 0, 0, 0, 0]), None);
+        assert_eq!(Ask::of([29, 0, 0, 0, 0, 0, 0, 0]), None);
     }
 }

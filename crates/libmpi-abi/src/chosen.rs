@@ -210,8 +210,8 @@ unsafe impl Endpoint for Chosen {
         with!(self, mut endpoint => endpoint.sleep_a_while(longest))
     }
 
-    fn sleeps_as_it_yields(&self) -> bool {
-        with!(self, endpoint => endpoint.sleeps_as_it_yields())
+    fn yield_processor(&mut self) -> Result<()> {
+        with!(self, mut endpoint => endpoint.yield_processor())
     }
 
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {

@@ -206,10 +206,10 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + LongWaits + Si
         Ok(true)
     }
 
-    /// Returns whether such a sleep passes the processor on as fast as a yield, and ends as soon as something arrives.
-    /// A rank then need not yield before it sleeps.
-    fn sleeps_as_it_yields(&self) -> bool {
-        false
+    /// Lets other ranks have the processor that this one shares, as far as they need it now.
+    fn yield_processor(&mut self) -> Result<()> {
+        std::thread::yield_now();
+        Ok(())
     }
 
     /// Waits until one of `requests` is done, and returns the lowest index of those. The list must not be empty.

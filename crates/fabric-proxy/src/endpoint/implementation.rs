@@ -144,8 +144,8 @@ unsafe impl Endpoint for ProxyEndpoint {
         Ok(has_arrived != 0)
     }
 
-    fn sleeps_as_it_yields(&self) -> bool {
-        true
+    fn yield_processor(&mut self) -> Result<()> {
+        self.poll(Ask::Yield, None).map(drop)
     }
 
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {

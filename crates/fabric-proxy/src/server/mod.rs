@@ -234,7 +234,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
     /// Replies that a call is over, and reports completed operations.
     fn answer(&mut self, endpoint: &mut E, ask: Ask, values: [u64; VALUES]) -> Result<()> {
         if ask.learns_of_requests() {
-            let is_of_polls = ask.is_poll() || matches!(ask, Ask::SleepAWhile(_));
+            let is_of_polls = ask.is_poll() || matches!(ask, Ask::SleepAWhile(_) | Ask::Yield);
             let values = if is_of_polls && values[0] == 0 {
                 let (until, polling) = self.works.quiet_until(endpoint);
                 quiet_values(endpoint.now(), until, polling)
@@ -337,6 +337,7 @@ fn plain<E: Endpoint>(endpoint: &mut E, ask: Ask, mut reader: Reader<'_>) -> Att
         Ask::CloseContext(place) => unit(endpoint.close_context(place)),
         Ask::Probe(selector) => values(endpoint.probe(selector).map(envelope_values)),
         Ask::Progress => unit(endpoint.progress()),
+        Ask::Yield => unit(endpoint.yield_processor()),
         Ask::SleepAWhile(longest) => match endpoint.sleep_a_while(longest) {
             Ok(has_arrived) => done([has_arrived.into()]),
             Err(error) => failed(error),

@@ -201,9 +201,10 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         Ok(!sleeps)
     }
 
-    /// A simulated sleep has no cost of its own.
-    fn sleeps_as_it_yields(&self) -> bool {
-        true
+    fn yield_processor(&mut self) -> Result<()> {
+        let next = self.world.borrow_mut().yield_processor(self.rank);
+        self.suspend_if(next);
+        Ok(())
     }
 
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {

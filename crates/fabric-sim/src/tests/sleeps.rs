@@ -1,4 +1,4 @@
-//! Ranks that poll, and sleep instead.
+//! Ranks that poll, and yield or sleep instead.
 
 use contract::{Destination, Endpoint, Selector, Time, TimeSpan};
 
@@ -39,4 +39,23 @@ fn a_sleep_of_a_rank_that_polls_ends_with_its_time_or_with_an_arrival() {
     let slept = run_endpoints(&machine(SWITCH), &Options::new(2), program).unwrap().results;
     let expected = [(false, 10), (false, 32), (true, 33), (false, 38), (false, 2038)];
     assert_eq!(slept[1], expected);
+}
+
+/// Ranks 0 and 1 share a processor with slices of 10 us, rank 2 has one. Rank 0 works until 5 us and yields, so rank 1
+/// does all its 8 us until 13. Without the yield rank 0 would continue until 10 us. Nobody waits for rank 2.
+#[test]
+fn a_yield_passes_the_processor_to_a_rank_that_is_ready() {
+    let shared = SWITCH.replace("[network]", "time_slice_us = 10\n[network]");
+    let program = |mut endpoint: SimEndpoint<'_>| {
+        let work = TimeSpan::from_us([5, 8, 3][endpoint.rank()]);
+        endpoint.occupy(work);
+        if endpoint.rank() != 1 {
+            endpoint.yield_processor()?;
+            endpoint.occupy(work);
+        }
+        Ok(us(&endpoint))
+    };
+    let options = Options { ranks_per_processor: Some(2), ..Options::new(3) };
+    let ends = run_endpoints(&machine(&shared), &options, program).unwrap().results;
+    assert_eq!(ends, [18, 13, 6]);
 }

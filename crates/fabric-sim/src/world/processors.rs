@@ -93,6 +93,12 @@ impl Processors {
         self.scheduled[node].submit(agenda, job);
     }
 
+    /// Ends the time slice of a rank that has the processor that it shares.
+    pub(super) fn end_slice(&mut self, rank: usize) {
+        let node = self.node(rank);
+        self.scheduled[node].end_slice();
+    }
+
     /// Lets a processor work for its node, before it continues with its ranks; `done` happens afterwards.
     pub(super) fn interrupt(
         &mut self,

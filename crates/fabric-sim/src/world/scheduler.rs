@@ -95,6 +95,11 @@ impl Scheduler {
         }
     }
 
+    /// Ends the time slice of the rank that had the processor last: others that are ready come first.
+    pub(super) fn end_slice(&mut self) {
+        self.used = self.costs.slice;
+    }
+
     /// Returns the rest of a job that is interrupted. A context switch to it that has taken no time yet is undone.
     fn interrupt(&mut self, running: Running, now: Time) -> Job {
         let Running { mut job, begin, span, switched_from, .. } = running;

@@ -33,6 +33,17 @@ impl World {
         self.wait_for_time(rank, end, Event::Wake(rank as u32))
     }
 
+    /// Lets the other ranks on the rank's processor run that are ready, each for a time slice at most.
+    pub(crate) fn yield_processor(&mut self, rank: usize) -> Next {
+        if !self.processors.are_shared() || self.has_failed() {
+            return Next::Continue;
+        }
+        self.processors.end_slice(rank);
+        self.ranks[rank].waiting = Waiting::Time;
+        self.occupy(rank, TimeSpan::ZERO, Event::Wake(rank as u32));
+        Next::Suspend
+    }
+
     /// Lets the rank work outside from now on, and wakes it when that ends. Returns whether it does. Work on a
     /// processor that ranks share is not done outside, because the scheduling of the ranks depends on its length.
     pub(crate) fn work_outside(&mut self, rank: usize) -> bool {

@@ -20,31 +20,20 @@ const OWN_WORK: TimeSpan = TimeSpan::from_us(10);
 /// A yield that takes longer has passed the processor to a program that computes. A rank that sleeps gets it back
 /// sooner.
 const LONG_YIELD: TimeSpan = TimeSpan::from_us(1000);
-/// Shortest sleep: the time of some polls.
-const SHORTEST_SLEEP: TimeSpan = TimeSpan::from_us(2);
-/// Longest sleep. The program may poll for something that wakes nobody, such as a word in a window. For the same reason
-/// a rank sleeps no longer than it has already polled.
+/// Longest sleep. The program may poll for something that wakes nobody, such as a word in a window.
 const LONGEST_SLEEP: TimeSpan = TimeSpan::from_us(1000);
 
 /// The polls of a program.
 pub(super) struct Polls {
     idle_polls: Cell<u32>,
     yields: Cell<u32>,
-    /// Time of the first poll at which the rank gave way, of those without work in between.
-    first: Cell<Time>,
     /// End of the last poll.
     last: Cell<Time>,
 }
 
 impl Default for Polls {
     fn default() -> Self {
-        let start = Time::from_ps(0);
-        Polls {
-            idle_polls: Cell::new(0),
-            yields: Cell::new(0),
-            first: Cell::new(start),
-            last: Cell::new(start),
-        }
+        Polls { idle_polls: Cell::new(0), yields: Cell::new(0), last: Cell::new(Time::from_ps(0)) }
     }
 }
 
@@ -68,24 +57,19 @@ impl<E: Endpoint> Engine<E> {
     fn give_way(&self) -> Result {
         let mut endpoint = self.endpoint()?;
         let polls = &self.polls;
-        let now = endpoint.now();
-        let has_worked = now.since(polls.last.get()) > OWN_WORK;
-        if has_worked || polls.idle_polls.get() == POLLS_BEFORE_YIELD {
-            polls.first.set(now);
-        }
-        if has_worked {
+        if endpoint.now().since(polls.last.get()) > OWN_WORK {
             polls.yields.set(0);
-        } else if polls.yields.get() < YIELDS_BEFORE_SLEEP && !endpoint.sleeps_as_it_yields() {
+        } else if polls.yields.get() < YIELDS_BEFORE_SLEEP {
             polls.yields.set(polls.yields.get() + 1);
-            std::thread::yield_now();
-            if endpoint.now().since(now) > LONG_YIELD {
+            let before = endpoint.now();
+            endpoint.yield_processor()?;
+            if endpoint.now().since(before) > LONG_YIELD {
                 polls.yields.set(YIELDS_BEFORE_SLEEP);
             }
-        } else if self.others.get().is_none_or(|others| !others.are_several()) {
-            let polled = now.since(polls.first.get());
-            if endpoint.sleep_a_while(polled.max(SHORTEST_SLEEP).min(LONGEST_SLEEP))? {
-                polls.yields.set(0);
-            }
+        } else if self.others.get().is_none_or(|others| !others.are_several())
+            && endpoint.sleep_a_while(LONGEST_SLEEP)?
+        {
+            polls.yields.set(0);
         }
         polls.last.set(endpoint.now());
         Ok(())
