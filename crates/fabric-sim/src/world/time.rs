@@ -58,11 +58,18 @@ impl World {
         true
     }
 
-    /// Returns the moment before which nothing happens, as far as is known, to a rank that works outside from now on.
-    /// None if nothing will happen by itself, or the rank's work is not done outside.
+    /// Returns the moment before which nothing happens, as far as is known, to a rank that works from now on. None if
+    /// nothing will happen by itself, or if that is not known.
     pub(crate) fn quiet_until(&self) -> Option<Time> {
-        let takes = !self.processors.are_scheduled();
-        let outside = self.outside.as_ref().filter(|outside| takes && outside.can_begin())?;
+        // The network has events of this moment that are not in the agenda yet.
+        if self.network.is_unsettled() {
+            return None;
+        }
+        // Other ranks do not continue beside work on a scheduled processor.
+        if self.processors.are_scheduled() {
+            return self.agenda.next_time();
+        }
+        let outside = self.outside.as_ref().filter(|outside| outside.can_begin())?;
         self.agenda.next_time().into_iter().chain(outside.earliest()).min()
     }
 
