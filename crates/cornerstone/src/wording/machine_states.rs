@@ -55,7 +55,7 @@ pub(crate) fn states_compared(compared: &ComparedRuns) -> String {
         compared.slowed.filter(|slowed| slowed.iter().any(|&share| share > SLOWED_MIN))
     {
         text += &format!(
-            "simple operations took longer than on free cores, by {} in A and {} in B:\nlaunches are compared as if by equally much, so a change need not be the ratio of A and B\n",
+            "simple operations took {} (A) and {} (B) longer than on free cores:\nlaunches are compared as if the cores had been equally free\n",
             whole_percent(a),
             whole_percent(b)
         );
