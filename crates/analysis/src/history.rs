@@ -53,17 +53,20 @@ impl Point {
         if kept.len() == all {
             return;
         }
+        keep(&mut self.launches, &kept);
+        keep(&mut self.lines_us, &kept);
         if self.operations_ns.len() == all {
-            self.operations_ns =
-                kept.iter().map(|&launch| self.operations_ns[launch].clone()).collect();
+            keep(&mut self.operations_ns, &kept);
         }
-        self.launches = kept.iter().map(|&launch| self.launches[launch]).collect();
-        self.lines_us = kept.iter().map(|&launch| self.lines_us[launch]).collect();
         let interval = interval_of_launches(&self.launches, self.confidence, 1.0);
         if let (Ok(sample), Some(interval)) = (Sample::new(&*self.launches), interval) {
             (self.median, self.low, self.high) = (sample.median(), interval.low, interval.high);
         }
     }
+}
+
+fn keep<T: Clone>(values: &mut Vec<T>, kept: &[usize]) {
+    *values = kept.iter().map(|&index| values[index].clone()).collect();
 }
 
 /// One number over time on one machine.

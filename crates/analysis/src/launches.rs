@@ -130,9 +130,8 @@ fn inflation(correlations: impl Iterator<Item = f64>) -> f64 {
 pub struct RunState {
     states: LineStates,
     commonest: usize,
-    /// The lines beside each measurement of each launch, and the times of an operation.
-    lines: BTreeMap<OfLaunch, Lines>,
-    operations_ns: BTreeMap<OfLaunch, Vec<f64>>,
+    /// What was timed with each measurement of each launch.
+    turns: BTreeMap<OfLaunch, Repetition>,
 }
 
 /// A measurement of one launch: its identity, its fabric and the launch.
@@ -146,25 +145,22 @@ impl RunState {
             [turn] => Some((of_launch(m), turn.clone())),
             _ => None,
         };
-        let turns: Vec<_> = run.measurements.iter().filter_map(of_one_turn).collect();
-        let line = |(of, turn): &(OfLaunch, Repetition)| Some((of.clone(), turn.line_us?));
-        let lines: BTreeMap<_, Lines> = turns.iter().filter_map(line).collect();
-        let operations = |(of, turn): (OfLaunch, Repetition)| (of, turn.operations_ns);
-        let operations_ns = turns.into_iter().map(operations).collect();
-        let known: Vec<Lines> = lines.values().copied().collect();
+        let turns: BTreeMap<_, _> = run.measurements.iter().filter_map(of_one_turn).collect();
+        let known: Vec<Lines> = turns.values().filter_map(|turn| turn.line_us).collect();
         let states = LineStates::of(&known);
         let commonest = states.commonest(&known);
-        RunState { states, commonest, lines, operations_ns }
+        RunState { states, commonest, turns }
     }
 
     /// Returns the lines beside a measurement of one launch, if they were timed.
     pub fn lines(&self, measurement: &Measurement) -> Option<Lines> {
-        self.lines.get(&of_launch(measurement)).copied()
+        self.turns.get(&of_launch(measurement))?.line_us
     }
 
     /// Returns the times of an operation during a measurement of one launch in nanoseconds; `None` without any.
     fn operations_ns(&self, measurement: &Measurement) -> Option<Vec<f64>> {
-        self.operations_ns.get(&of_launch(measurement)).filter(|times| !times.is_empty()).cloned()
+        let times = &self.turns.get(&of_launch(measurement))?.operations_ns;
+        (!times.is_empty()).then(|| times.clone())
     }
 
     /// Returns the medians of the launches in the state of the run, or all if none was in it or if the lines of some

@@ -148,10 +148,9 @@ impl Bench<'_> {
         let event = |rank: &mut dyn Rank| event(rank, &mut data);
         let mut outcome = self.measure(program.timing, program.in_a_row, event)?;
         let after_us = self.line_beside_us()?;
-        let is_beside =
-            |outcome: &&mut Outcome| after_us.is_some() || !outcome.operations_ns.is_empty();
-        let is_repeated = self.is_repeated();
-        if let Some(outcome) = outcome.as_mut().filter(|one| is_repeated || is_beside(one)) {
+        let is_told = self.is_repeated() || after_us.is_some();
+        let has_turn = |outcome: &&mut Outcome| is_told || !outcome.operations_ns.is_empty();
+        if let Some(outcome) = outcome.as_mut().filter(has_turn) {
             outcome.repetitions = vec![repetition::only(outcome, before_us, after_us)];
         }
         data.check(program.received, seed)?;

@@ -45,7 +45,8 @@ impl Earlier {
     }
 }
 
-/// Returns the record of one repetition, with the line's time before and after it, and the times of an operation during it.
+/// Returns the record of one repetition, with the line's time before and after it, and the times of an operation during
+/// it.
 pub(crate) fn only(outcome: &Outcome, before_us: Option<f64>, after_us: Option<f64>) -> Repetition {
     Repetition {
         samples: outcome.samples_ps.len() as u64,

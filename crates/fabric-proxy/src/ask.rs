@@ -106,9 +106,10 @@ impl Ask {
         )
     }
 
-    /// Returns whether this is a poll, which changes nothing.
+    /// Returns whether this is a poll, or a rest between polls, which change nothing.
     pub(crate) fn is_poll(&self) -> bool {
-        matches!(self, Ask::Probe(_) | Ask::Progress | Ask::Test(_))
+        let rests = matches!(self, Ask::SleepAWhile(_) | Ask::Yield);
+        rests || matches!(self, Ask::Probe(_) | Ask::Progress | Ask::Test(_))
     }
 
     /// Returns the events that a blocking request waits for.

@@ -193,7 +193,8 @@ pub struct Measurement {
     #[serde(skip)]
     pub launch_medians: Vec<f64>,
     /// Hand-over of a cache line before and after the measurement in each launch, in microseconds, in the order of
-    /// [`launch_medians`](Self::launch_medians). Empty if it was not timed in each. Records in files have it in `turns`.
+    /// [`launch_medians`](Self::launch_medians). Empty if it was not timed in each. Records in files have it in
+    /// `turns`.
     #[serde(skip)]
     pub launch_lines_us: Vec<[f64; 2]>,
     /// Times of a simple operation during the measurement in each launch, in nanoseconds, in the same order. Empty if
@@ -250,7 +251,8 @@ pub struct Repetition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_us: Option<[f64; 2]>,
     /// Time of one of many simple operations that do not wait for each other, in nanoseconds, now and then during the
-    /// measurement: of each rank in turn as often. It shows other guests on the ranks' cores. Empty if it was not timed.
+    /// measurement: all times of the first rank, then as many of each other one. It shows other guests on the ranks'
+    /// cores. Empty if it was not timed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations_ns: Vec<f64>,
 }

@@ -4,8 +4,8 @@ use record::Measurement;
 use serde::Serialize;
 
 use super::correlation::widening;
-use super::shift::{self, Shift, Stratum};
-use super::speed::{Slowdowns, at_one_speed};
+use super::shift::{self, Shift};
+use super::speed::at_one_speed;
 use super::strata::Strata;
 use crate::statistics::{MedianInterval, Sample, median_interval, widened_median_interval};
 
@@ -30,42 +30,43 @@ struct LogMedian {
     confidence: f64,
 }
 
-/// An effect, with the number of launches of each side that it compares.
-pub(super) type EffectOfLaunches = (Effect, [usize; 2]);
+/// The effect at two confidences, with the number of launches of each side that it compares.
+pub(super) type EffectsOfLaunches = ([Effect; 2], [usize; 2]);
 
-/// Returns the effect between two measurements, or `None` if a median is not above 0, because a ratio has no meaning
-/// then. Launches are compared with launches in the same state. If both sides met no common state, the effect is of all
-/// launches and has no confidence. With `paired`, launches of the same number on both sides belong together.
-pub(super) fn effect(
+/// Returns the effect between two measurements at two confidences, or `None` if a median is not above 0, because a
+/// ratio has no meaning then. Launches are compared with launches in the same state. If both sides met no common state,
+/// the effect is of all launches and has no confidence. With `paired`, launches of the same number on both sides belong
+/// together.
+pub(super) fn effects(
     [first, second]: [&Measurement; 2],
-    confidence: f64,
+    confidences: [f64; 2],
     paired: bool,
     strata: &Strata,
-) -> Option<EffectOfLaunches> {
+) -> Option<EffectsOfLaunches> {
     let of_launches = |m: &Measurement| logarithms(&m.launch_medians).filter(|all| all.len() > 1);
     if let (Some(a), Some(b)) = (of_launches(first), of_launches(second)) {
         let is_paired = paired && a.len() == b.len();
         let whole = [a, b];
         let lines = [&first.launch_lines_us[..], &second.launch_lines_us];
         let compared = strata.divide(&whole, lines, is_paired);
+        let launches = [0, 1].map(|side| compared.iter().map(|one| one[side].len()).sum());
         let slowdowns = strata.slowdowns([first, second], lines, is_paired);
-        let shift = |strata: Vec<Stratum>, slowdowns: &[Slowdowns]| {
-            let launches = at_one_speed(strata, slowdowns, is_paired);
-            let shift = match (is_paired, &launches.strata[..]) {
+        let have_met = !compared.is_empty();
+        let compared = if have_met { compared } else { vec![whole] };
+        let adjusted = at_one_speed(compared, &slowdowns, is_paired);
+        let effects = confidences.map(|confidence| {
+            let shift = match (is_paired, &adjusted.strata[..]) {
                 (true, [[a, b]]) => shift::paired(a, b, confidence),
                 (_, strata) => shift::between(strata, confidence),
             };
-            launches.widen(shift, confidence)
-        };
-        let launches = [0, 1].map(|side| compared.iter().map(|one| one[side].len()).sum());
-        let effect = match compared.is_empty() {
-            false => Effect::of(shift(compared, &slowdowns)),
-            true => Effect { confidence: 0.0, ..Effect::of(shift(vec![whole], &[])) },
-        };
-        return Some((effect, launches));
+            let effect = Effect::of(adjusted.widen(shift, confidence));
+            if have_met { effect } else { Effect { confidence: 0.0, ..effect } }
+        });
+        return Some((effects, launches));
     }
     let launches = [first, second].map(|m| m.launches().len());
-    between_medians(first, second, confidence).map(|effect| (effect, launches))
+    let [own, other] = confidences.map(|confidence| between_medians(first, second, confidence));
+    Some(([own?, other?], launches))
 }
 
 /// Returns the ratio of the medians, with an interval that combines those of both.

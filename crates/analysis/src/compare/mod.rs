@@ -2,11 +2,12 @@
 //!
 //! The effect is the ratio of the second run's launches to the first one's, with an interval from their ranks alone
 //! ([`shift`]). Launches are compared with those that met the same performance state of the machine
-//! ([`crate::line_states`]), as if the processors had been equally fast ([`crate::processor_speed`]). Launches of one build differ by more than their samples do, so one launch on a side does
-//! not represent its build ([`Settings::one_launch_tells`]). If one launch is as good as many, the effect is the ratio
-//! of the medians, and its interval comes from the raw samples. It combines the nonparametric intervals of both medians
-//! on the logarithmic scale. Their ranks are moved outwards by the samples' dependence on their neighbours, and their
-//! ends by half a tick of a coarse clock.
+//! ([`crate::line_states`]), as if the processors had been equally fast ([`crate::processor_speed`]). Launches of one
+//! build differ by more than their samples do, so one launch on a side does not represent its build
+//! ([`Settings::one_launch_tells`]). If one launch is as good as many, the effect is the ratio of the medians, and its
+//! interval comes from the raw samples. It combines the nonparametric intervals of both medians on the logarithmic
+//! scale. Their ranks are moved outwards by the samples' dependence on their neighbours, and their ends by half a tick
+//! of a coarse clock.
 
 mod between_runs;
 mod correlation;
@@ -230,21 +231,18 @@ impl<'a> Named<'a> {
         let Settings { confidence, paired, .. } = self.settings;
         let source = self.source(other, name);
         let both = source.unwrap_or([first, second]);
-        let effect = |confidence: f64| {
-            let found = effect::effect(both, confidence, paired, self.strata);
-            found.map(|(one, compared)| {
-                (if source.is_some() { one.inverse() } else { one }, compared)
-            })
-        };
+        let confidences = [confidence, equivalence_confidence(confidence)];
+        let (effects, compared) = effect::effects(both, confidences, paired, self.strata).unzip();
+        let directed = |one: Effect| if source.is_some() { one.inverse() } else { one };
+        let (own, equivalence) = effects.map(|effects| effects.map(directed).into()).unzip();
         let launches = [first, second].map(|m| m.launches().len());
-        let (own, compared) = effect(confidence).unzip();
         Comparison {
             name: name.clone(),
             better: first.better,
             first: first.summary.median,
             second: second.summary.median,
             effect: own,
-            equivalence: effect(equivalence_confidence(confidence)).map(|(effect, _)| effect),
+            equivalence,
             launches,
             compared: compared.unwrap_or(launches),
             verdict: Verdict::Undecided,

@@ -1,10 +1,8 @@
 //! Launches on processors of different speeds.
 //!
-//! The host of a virtual machine lends the second threads of cores to other guests. A launch takes longer then, by more
-//! than a build may change. The time of a simple operation is measured now and then during each launch, and shows how
-//! much of the time the ranks' cores had other guests ([`crate::processor_speed`]). The logarithm of a launch's number grows
-//! with this slowdown, within each state and side by the same slope (an analysis of covariance: Fisher, *Statistical
-//! Methods for Research Workers*, chapter 8). Numbers are compared as if all launches had met the same slowdown.
+//! The logarithm of a launch's number grows with the slowdown of the processors ([`crate::processor_speed`]), within
+//! each state and side by the same slopes (an analysis of covariance: Fisher, *Statistical Methods for Research
+//! Workers*, chapter 8). Numbers are compared as if all launches had met the same slowdown.
 
 use super::shift::{Shift, Stratum};
 use crate::processor_speed::{COVARIATES, Slowdown};

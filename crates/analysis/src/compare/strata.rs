@@ -54,8 +54,8 @@ impl Strata {
         self.states.medians_us().iter().enumerate().map(state).collect()
     }
 
-    /// Returns by which share simple operations took longer in each run than on free processors; `None` if they were not
-    /// timed in both, or if the runs are of different machines.
+    /// Returns by which share simple operations took longer in each run than on free processors; `None` if they were
+    /// not timed in both, or if the runs are of different machines.
     pub(super) fn slowed(&self, runs: [&Run; 2]) -> Option<[f64; 2]> {
         let [first, second] = runs.map(|run| self.speed?.slowdown_of(run));
         Some([first?, second?])

@@ -4,8 +4,8 @@
 //! broadcast. Every rank then takes the chunk ([`sample`]). Rank 0 gathers the times ([`collect`]) and checks whether
 //! the requested precision is reached. Each chunk is half as long again as the one before, so that the messages of the
 //! decisions remain a small share. On real processors a loop of simple operations is timed within a chunk now and then
-//! ([`operations`]). Nothing between the two clock readings of a sample allocates, formats or computes
-//! with floating point.
+//! ([`operations`]). Nothing between the two clock readings of a sample allocates, formats or computes with floating
+//! point.
 
 mod chunk;
 mod collect;

@@ -1,16 +1,17 @@
 //! The speed of the processors during a measurement, as simple operations show it.
 //!
-//! The host of a virtual machine may lend the second thread of a core to another guest, for some milliseconds at a time.
-//! Both threads then share the core's units, and messages take a third longer. A loop of operations that do not wait for
-//! each other shows this, because it uses all units. A chain of operations, each of which waits for the one before, does
-//! not.
+//! The host of a virtual machine may lend the second thread of a core to another guest, for some milliseconds at a
+//! time. Both threads then share the core's units, and messages take longer. A loop of operations that do not wait for
+//! each other shows this, because it uses all units. A chain of operations, each of which waits for the one before,
+//! does not. docs/measurements.md#two-runs-of-one-build-at-one-speed has the numbers.
 
 use contract::{Rank, Result, TimeSpan};
 
 /// Time between two such loops: less than a neighbour stays.
 pub(super) const EVERY: TimeSpan = TimeSpan::from_us(500);
 
-/// Number of rounds of a loop: some 5 to 10 microseconds. Each word of the state has one operation in each round.
+/// Number of rounds of a loop, which is short compared with [`EVERY`] and long compared with a reading of the clock.
+/// Each word of the state has one operation in each round.
 const ROUNDS: u32 = 8192;
 const WORDS: usize = 8;
 

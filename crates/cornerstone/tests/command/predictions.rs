@@ -84,7 +84,7 @@ fn programs_that_poll_end() {
 
 /// Tests the cost of polls. While another rank is known to compute, polls find nothing and send no request: a poll of
 /// the simulation takes a switch between processes, and the loop makes some hundred thousand. A rank that shares its
-/// processor sleeps after some polls.
+/// processor yields and then sleeps after some polls.
 #[test]
 fn a_program_that_polls_beside_one_that_computes_asks_little() {
     let Some(lab) = prepared("a program that polls asks little") else { return };

@@ -54,8 +54,8 @@ pub trait Works<E> {
     fn work_beside(&self, endpoint: &mut E) -> bool;
 
     /// Returns the time until which nothing can arrive for this rank, as far as is known, and the time of a poll.
-    fn quiet_until(&self, _endpoint: &E) -> (Time, TimeSpan) {
-        (Time::ZERO, TimeSpan::ZERO)
+    fn quiet_until(&self, _endpoint: &E) -> Option<(Time, TimeSpan)> {
+        None
     }
 
     /// Returns the messages for this rank that have arrived and that no receive has taken.
@@ -234,13 +234,10 @@ impl<'a, E: Endpoint> Server<'a, E> {
     /// Replies that a call is over, and reports completed operations.
     fn answer(&mut self, endpoint: &mut E, ask: Ask, values: [u64; VALUES]) -> Result<()> {
         if ask.learns_of_requests() {
-            let is_of_polls = ask.is_poll() || matches!(ask, Ask::SleepAWhile(_) | Ask::Yield);
-            let values = if is_of_polls && values[0] == 0 {
-                let (until, polling) = self.works.quiet_until(endpoint);
-                quiet_values(endpoint.now(), until, polling)
-            } else {
-                values
-            };
+            let is_idle = ask.is_poll() && values[0] == 0;
+            let quiet = if is_idle { self.works.quiet_until(endpoint) } else { None };
+            let told = |(until, polling)| quiet_values(endpoint.now(), until, polling);
+            let values = quiet.map_or(values, told);
             self.answer_as(Kind::Done, endpoint, values, None);
             return Ok(());
         }

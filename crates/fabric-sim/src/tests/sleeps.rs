@@ -13,9 +13,9 @@ fn us(endpoint: &SimEndpoint<'_>) -> u64 {
     endpoint.now().since(Time::ZERO).as_ps() / 1_000_000
 }
 
-/// Rank 0 sends at 30 us. Rank 1 sleeps for 10 us, which run out, then
-/// until the message arrives, and then not at all, as that is the first call since. A second reading of the clock at
-/// one moment takes the time of a poll, 1 us.
+/// Rank 0 sends late. Rank 1 sleeps for a short time, which runs out, then until the message arrives, and then not at
+/// all, as that is the first call since. A second reading of the clock at one moment takes the time of a poll, so what
+/// follows it is later by that.
 #[test]
 fn a_sleep_of_a_rank_that_polls_ends_with_its_time_or_with_an_arrival() {
     let program = |mut endpoint: SimEndpoint<'_>| {
@@ -31,7 +31,7 @@ fn a_sleep_of_a_rank_that_polls_ends_with_its_time_or_with_an_arrival() {
             let has_arrived = endpoint.sleep_a_while(TimeSpan::from_us(longest_us))?;
             slept.push((has_arrived, us(&endpoint)));
         }
-        // The sleep that the message has ended would have lasted until 1010 us. Its end ends no other sleep.
+        // The end that the sleep would have had without the message ends no other sleep.
         slept.push((endpoint.sleep_a_while(TimeSpan::from_us(2000))?, us(&endpoint)));
         let from = Selector { context: 4, source: Some(0), tag: Some(1) };
         endpoint.receive(from, &mut [0; 100]).map(|_| slept)
@@ -41,8 +41,9 @@ fn a_sleep_of_a_rank_that_polls_ends_with_its_time_or_with_an_arrival() {
     assert_eq!(slept[1], expected);
 }
 
-/// Ranks 0 and 1 share a processor with slices of 10 us, rank 2 has one. Rank 0 works until 5 us and yields, so rank 1
-/// does all its 8 us until 13. Without the yield rank 0 would continue until 10 us. Nobody waits for rank 2.
+/// Ranks 0 and 1 share a processor, rank 2 has one. Rank 0 yields within its time slice, so rank 1 does all its work
+/// between the two parts of rank 0's (5 + 8 + 5). Without the yield rank 0 would do both first. Nobody waits for rank
+/// 2.
 #[test]
 fn a_yield_passes_the_processor_to_a_rank_that_is_ready() {
     let shared = SWITCH.replace("[network]", "time_slice_us = 10\n[network]");

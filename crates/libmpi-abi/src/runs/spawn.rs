@@ -9,6 +9,7 @@ mod program;
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_int};
 
+use contract::OtherRuns;
 use launcher::Launcher;
 use program::Program;
 
@@ -75,12 +76,9 @@ unsafe fn start(
     codes: *mut c_int,
 ) -> Result {
     let old = get_object(comm)?;
-    // Every rank finds this out by itself, so that all give the reason.
-    if running()?.engine().endpoint()?.is_simulated() {
-        return Err(not_started(
-            "a simulated machine runs no programs that others start: use --fabric local or tcp",
-        ));
-    }
+    // Every rank finds out by itself whether its fabric reaches other runs, so that all give the reason.
+    let reached = running()?.engine().endpoint()?.own_name();
+    reached.map_err(|why| not_started(why.to_string()))?;
     let start = Start::default();
     let begin = || start.begin(programs()?);
     let goes_on = || start.check();

@@ -195,8 +195,8 @@ impl Works<SimEndpoint<'_>> for OnProcessors {
         endpoint.work_outside()
     }
 
-    fn quiet_until(&self, endpoint: &SimEndpoint<'_>) -> (Time, TimeSpan) {
-        endpoint.quiet_until()
+    fn quiet_until(&self, endpoint: &SimEndpoint<'_>) -> Option<(Time, TimeSpan)> {
+        Some(endpoint.quiet_until())
     }
 
     fn unexpected(&self, endpoint: &SimEndpoint<'_>) -> Vec<Envelope> {
