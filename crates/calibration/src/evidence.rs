@@ -94,7 +94,7 @@ impl Evidence {
         let short = self.whole.iter().filter(|&(&size, _)| size <= SHORT_BYTES);
         let idle = short.map(|(&size, &us)| us - self.busier_us(size, us));
         if self.are_copies() {
-            return idle.fold(f64::INFINITY, f64::min).clamp(0.0, f64::MAX);
+            return idle.reduce(f64::min).unwrap_or(0.0).max(0.0);
         }
         median(idle.collect()).unwrap_or(0.0).max(0.0)
     }

@@ -34,8 +34,12 @@ pub struct TurnCount {
 }
 
 impl TwinState {
-    /// Returns the state that a twin of `run` describes; the default if the run has no turns.
+    /// Returns the state that a twin of `run` describes; the default if the run was not measured in several turns. Then
+    /// setting some aside would leave measurements without any.
     pub fn of(run: &Run) -> TwinState {
+        if run.measurements.iter().all(|m| m.turns.len() < 2) {
+            return TwinState::default();
+        }
         let turns = || {
             let times = run.measurements.iter().filter(|m| m.metric == "time");
             times.flat_map(|m| m.turns.iter())
@@ -194,5 +198,10 @@ mod tests {
         let states = TwinState::of(&run(vec![found.clone()]));
         assert_eq!(states, TwinState::default());
         assert_eq!(states.time_us(&found), Some(0.5));
+        // One launch times a line beside each measurement, and may meet a state with each.
+        let [near, far] =
+            [(1.0, [NEAR, NEAR]), (7.0, [FAR, NEAR])].map(|turn| measurement(&[turn]));
+        let states = TwinState::of(&run(vec![near.clone(), near.clone(), far.clone()]));
+        assert_eq!((states.time_us(&near), states.time_us(&far)), (Some(1.0), Some(7.0)));
     }
 }
