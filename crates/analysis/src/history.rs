@@ -10,6 +10,7 @@ use crate::compare::Name;
 use crate::launches::{interval_of_launches, launches_in};
 use crate::line_states::{LineStates, Lines};
 pub use crate::machine::Machine;
+use crate::processor_speed::{Extremes, Number};
 use crate::statistics::Sample;
 
 /// One number in one run.
@@ -34,21 +35,31 @@ pub struct Point {
     /// The median of each launch. If the runs of the machine met several performance states, only of those in the state
     /// that is the commonest in all of them, unless the run never met it.
     pub launches: Vec<f64>,
+    /// Whether the run never met that state, so that its number is of another one.
+    pub is_of_another_state: bool,
     /// The lines beside each of these launches; empty if they were not timed in each.
     #[serde(skip)]
     pub lines_us: Vec<Lines>,
     /// The times of a simple operation in each of these launches, in nanoseconds; empty if not measured in each.
     #[serde(skip)]
     pub operations_ns: Vec<Vec<f64>>,
-    /// Confidence of the interval.
-    #[serde(skip)]
+    /// Confidence that the interval reaches: less than the requested one if there are too few launches.
     pub confidence: f64,
+    /// Confidence that the run requested.
+    #[serde(skip)]
+    pub requested_confidence: f64,
+    /// The processors of its run.
+    #[serde(skip)]
+    pub extremes: Option<Extremes>,
 }
 
 impl Point {
     /// Reduces the launches to those in one state, and the number to theirs.
-    fn keep_state(&mut self, states: &LineStates, state: usize) {
+    fn keep_state(&mut self, name: &Name, better: Better, (states, state): (&LineStates, usize)) {
         let all = self.launches.len();
+        let is_in_it = |lines: &Lines| states.state(*lines) == Some(state);
+        self.is_of_another_state =
+            self.lines_us.len() == all && !self.lines_us.iter().any(is_in_it);
         let kept = launches_in(states, state, all, &self.lines_us);
         if kept.len() == all {
             return;
@@ -58,9 +69,18 @@ impl Point {
         if self.operations_ns.len() == all {
             keep(&mut self.operations_ns, &kept);
         }
-        let interval = interval_of_launches(&self.launches, self.confidence, 1.0);
+        let number = Number {
+            unit: &name.unit,
+            better,
+            ranks: name.key.ranks,
+            medians: &self.launches,
+            operations_ns: &self.operations_ns,
+        };
+        let interval = interval_of_launches(&self.launches, self.requested_confidence, 1.0)
+            .map(|own| self.extremes.map_or(own, |extremes| extremes.widen(own, &number)));
         if let (Ok(sample), Some(interval)) = (Sample::new(&*self.launches), interval) {
             (self.median, self.low, self.high) = (sample.median(), interval.low, interval.high);
+            self.confidence = interval.confidence;
         }
     }
 }
@@ -97,12 +117,13 @@ impl History {
         let header = run.header();
         let machine = Machine::of(header);
         self.runs.insert((machine.clone(), run.label.clone()));
+        let extremes = Extremes::of(run.measurements.iter());
         for measurement in &run.measurements {
             let (_, points) = self
                 .series
                 .entry((machine.clone(), Name::of(measurement)))
                 .or_insert_with(|| (measurement.better, Vec::new()));
-            let point = point(run, measurement);
+            let point = point(run, measurement, extremes);
             // A measurement that a resumed run repeated replaces the earlier one.
             points.retain(|other| other.run != point.run);
             points.push(point);
@@ -124,11 +145,11 @@ impl History {
         let series =
             |((machine, name), (better, mut points)): ((Machine, Name), (Better, Vec<Point>))| {
                 if let Some((states, commonest)) = states.get(&machine) {
-                    points.iter_mut().for_each(|point| point.keep_state(states, *commonest));
+                    let state = (states, *commonest);
+                    points.iter_mut().for_each(|point| point.keep_state(&name, better, state));
                 }
                 points.sort_by(|a, b| (&a.started, &a.run).cmp(&(&b.started, &b.run)));
-                let medians: Vec<f64> = points.iter().map(|point| point.median).collect();
-                let changes = changes(&medians, search);
+                let changes = changes_in_state(&points, search);
                 Series { machine, name, better, points, changes }
             };
         self.series.into_iter().map(series).collect()
@@ -149,7 +170,16 @@ impl History {
     }
 }
 
-fn point(run: &Run, measurement: &Measurement) -> Point {
+/// Returns the changes among the runs that met the state of the others. Another state is no change of a build.
+fn changes_in_state(points: &[Point], search: &Search) -> Vec<Change> {
+    let in_state = |index: &usize| !points[*index].is_of_another_state;
+    let kept: Vec<usize> = (0..points.len()).filter(in_state).collect();
+    let medians: Vec<f64> = kept.iter().map(|&index| points[index].median).collect();
+    let found = changes(&medians, search);
+    found.into_iter().map(|change| Change { at: kept[change.at], ..change }).collect()
+}
+
+fn point(run: &Run, measurement: &Measurement, extremes: Option<Extremes>) -> Point {
     let header = run.header();
     let summary = &measurement.summary;
     Point {
@@ -162,9 +192,12 @@ fn point(run: &Run, measurement: &Measurement) -> Point {
         low: summary.ci_low,
         high: summary.ci_high,
         launches: measurement.launches().to_vec(),
+        is_of_another_state: false,
         lines_us: measurement.launch_lines_us.clone(),
         operations_ns: measurement.launch_operations_ns.clone(),
-        confidence: header.confidence,
+        confidence: summary.ci_confidence,
+        requested_confidence: header.confidence,
+        extremes,
     }
 }
 
@@ -301,7 +334,36 @@ mod tests {
             series.points.iter().map(|point| (point.median, point.launches.len())).collect();
         // Four launches near and five far. A far one of the first day, two and two.
         assert_eq!(found, [(4.0, 1), (4.05, 2), (4.1, 2)]);
+        // Of two launches the range covers the median with probability 1/2.
+        assert_eq!(series.points[1].confidence, 0.5);
         assert_eq!((series.points[1].low, series.points[1].high), (4.0, 4.1));
+    }
+
+    #[test]
+    fn runs_in_another_state_are_no_change() {
+        let mut history = History::default();
+        for day in 1..=24 {
+            let (us, line_us) = match day {
+                8..=15 => (30.0, 0.16),
+                20.. => (13.0, 0.05),
+                _ => (10.0, 0.05),
+            };
+            let one = |launch: u32| {
+                let us = us + 0.01 * f64::from((day * 7 + launch * 3) % 10);
+                let one = measurement("ping-pong", 8, &[us]);
+                with_line(Measurement { launch, ..one }, [line_us; 2])
+            };
+            let mut all = run(vec![one(0), one(1)]);
+            all.headers[0].started = format!("2026-01-{day:02}T12:00:00Z");
+            all.label = day.to_string();
+            history.add(&pooled(all));
+        }
+        let series = history.series(&Search::default()).remove(0);
+        let others: Vec<usize> =
+            (0..24).filter(|&index| series.points[index].is_of_another_state).collect();
+        assert_eq!(others, (7..15).collect::<Vec<_>>());
+        let at: Vec<usize> = series.changes.iter().map(|change| change.at).collect();
+        assert_eq!(at, [19], "{:?}", series.changes);
     }
 
     #[test]

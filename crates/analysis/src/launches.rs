@@ -3,7 +3,9 @@
 //! Launches of the same program differ more than the samples within one, because of other places in memory or another
 //! state of the machine. A case's median is therefore the median of its launches' medians. Its interval is the
 //! nonparametric one of these medians, which six launches reach at 95 %. The variation among the samples of one launch
-//! appears in the other quantiles only.
+//! appears in the other quantiles only. If other guests slowed the processors, the interval also contains what the
+//! number would be at the freest and the busiest moments of the run ([`Extremes`]), because another minute may be like
+//! them.
 //!
 //! Where launches met several performance states of the machine ([`LineStates`]), both are of the launches in the state
 //! that is the commonest in the run.
@@ -15,6 +17,7 @@ use std::collections::BTreeMap;
 use record::{Key, Measurement, Repetition, Run, StopReason, Summary};
 
 use crate::line_states::{LineStates, Lines};
+use crate::processor_speed::{Extremes, Number};
 use crate::statistics::{MedianInterval, Sample, reaches, summarise, widened_median_interval};
 
 /// Returns the number of launches for which the interval of their median reaches this confidence, between 0 and 1: the
@@ -163,11 +166,11 @@ impl RunState {
         (!times.is_empty()).then(|| times.clone())
     }
 
-    /// Returns the medians of the launches in the state of the run, or all if none was in it or if the lines of some
-    /// are not known.
-    pub fn select(&self, medians: &[f64], lines: &[Lines]) -> Vec<f64> {
-        let selected = launches_in(&self.states, self.commonest, medians.len(), lines);
-        selected.into_iter().map(|launch| medians[launch]).collect()
+    /// Returns the values of the launches in the state of the run, or all if none was in it or if the lines of some are
+    /// not known.
+    pub fn select<T: Clone>(&self, values: &[T], lines: &[Lines]) -> Vec<T> {
+        let selected = launches_in(&self.states, self.commonest, values.len(), lines);
+        selected.into_iter().map(|launch| values[launch].clone()).collect()
     }
 }
 
@@ -212,23 +215,57 @@ pub fn pooled(mut run: Run) -> Run {
     let in_order = order.into_iter().filter_map(|case| cases.remove(&case));
     let cases: Vec<Vec<Measurement>> =
         in_order.map(|launches| launches.into_values().collect()).collect();
-    let selected: Vec<Vec<f64>> =
-        cases.iter().map(|launches| state.select(&medians(launches), &lines(launches))).collect();
-    let shared = shared_dependence(selected.iter().map(Vec::as_slice));
+    let selected: Vec<Selected> =
+        cases.iter().map(|launches| Selected::of(launches, &state)).collect();
+    let of_run = OfRun {
+        precision,
+        confidence,
+        shared: shared_dependence(selected.iter().map(|one| &one.medians[..])),
+        extremes: Extremes::of(cases.iter().flatten()),
+    };
     for (launches, selected) in cases.into_iter().zip(selected) {
-        run.measurements.extend(pool(launches, precision, confidence, (&selected, shared)));
+        run.measurements.extend(pool(launches, &selected, &of_run));
     }
     trials.give_back(&mut run.measurements);
     run
 }
 
-/// Returns one measurement of the launches of a case. There is at least one launch. Its number is of the `selected`
-/// medians.
-fn pool(
-    mut launches: Vec<Measurement>,
+/// What the launches of a case are pooled by, besides themselves.
+struct OfRun {
     precision: f64,
     confidence: f64,
-    (selected, shared): (&[f64], f64),
+    shared: f64,
+    extremes: Option<Extremes>,
+}
+
+/// The launches of a case that determine its number.
+struct Selected {
+    medians: Vec<f64>,
+    operations_ns: Vec<Vec<f64>>,
+}
+
+impl Selected {
+    fn of(launches: &[Measurement], state: &RunState) -> Selected {
+        let (lines, operations_ns) =
+            (lines(launches), of_each(launches, |m| &m.launch_operations_ns));
+        Selected {
+            medians: state.select(&medians(launches), &lines),
+            operations_ns: state.select(&operations_ns, &lines),
+        }
+    }
+
+    fn number<'a>(&'a self, one: &'a Measurement) -> Number<'a> {
+        let Selected { medians, operations_ns } = self;
+        let Measurement { unit, better, ranks, .. } = one;
+        Number { unit, better: *better, ranks: *ranks, medians, operations_ns }
+    }
+}
+
+/// Returns one measurement of the launches of a case. There is at least one launch.
+fn pool(
+    mut launches: Vec<Measurement>,
+    selected: &Selected,
+    of_run: &OfRun,
 ) -> impl Iterator<Item = Measurement> {
     let is_apart = |m: &Measurement| m.search.is_some() || m.pauses.is_some();
     if launches.len() < 2 || launches.iter().any(is_apart) {
@@ -236,9 +273,12 @@ fn pool(
     }
     let (medians, lines) = (medians(&launches), lines(&launches));
     let operations_ns = of_each(&launches, |m| &m.launch_operations_ns);
-    let converged = launches_are_precise(selected, confidence, precision, shared);
-    let interval = interval_of_launches(selected, confidence, shared);
-    let summary = summary(&launches, selected, interval, confidence);
+    let OfRun { precision, confidence, shared, extremes } = of_run;
+    let converged = launches_are_precise(&selected.medians, *confidence, *precision, *shared);
+    let number = selected.number(&launches[0]);
+    let interval = interval_of_launches(&selected.medians, *confidence, *shared)
+        .map(|own| extremes.map_or(own, |extremes| extremes.widen(own, &number)));
+    let summary = summary(&launches, &selected.medians, interval, *confidence);
     let mut pooled = launches.remove(0);
     for other in launches {
         let samples = (pooled.samples.len(), other.samples.len());

@@ -4,7 +4,12 @@
 //! loop of operations that do not wait for each other then takes longer, and so do messages and computing. The loop is
 //! timed now and then during each measurement. A clock rate that changes shows in the same way.
 
+mod extremes;
+
 use record::{Measurement, Run};
+
+pub use extremes::Extremes;
+pub(crate) use extremes::Number;
 
 /// Numbers that describe a slowdown.
 pub(crate) const COVARIATES: usize = 2;
@@ -30,30 +35,46 @@ pub(crate) struct Speed {
 impl Speed {
     /// Returns the speed of the machine that made these runs; `None` if operations were not timed.
     pub(crate) fn of(runs: &[&Run]) -> Option<Speed> {
-        let launches = runs.iter().flat_map(|run| &run.measurements);
+        Self::in_launches(runs.iter().flat_map(|run| &run.measurements))
+    }
+
+    fn in_launches<'a>(measurements: impl Iterator<Item = &'a Measurement>) -> Option<Speed> {
         let mut times: Vec<f64> =
-            launches.flat_map(|m| m.launch_operations_ns.iter().flatten().copied()).collect();
+            measurements.flat_map(|m| m.launch_operations_ns.iter().flatten().copied()).collect();
         times.sort_by(f64::total_cmp);
         let free_ns = *times.get((FREE_SHARE * times.len() as f64) as usize)?;
         (free_ns > 0.0).then_some(Speed { free_ns })
     }
 
+    /// Returns the slowdown at each time of a launch: the mean of all ranks, and that of the slowest.
+    fn moments(self, times_ns: &[f64], ranks: usize) -> impl Iterator<Item = Slowdown> {
+        let each = move |ns: &f64| (ns / self.free_ns).ln().clamp(0.0, SLOWDOWN_MAX);
+        let times = times_ns.len() / ranks;
+        (0..times).map(move |time| {
+            let of_ranks = || times_ns[time..].iter().step_by(times).take(ranks).map(each);
+            [of_ranks().sum::<f64>() / ranks as f64, of_ranks().fold(0.0, f64::max)]
+        })
+    }
+
     fn slowdown(self, times_ns: &[f64], ranks: usize) -> Slowdown {
-        let each = |ns: &f64| (ns / self.free_ns).ln().clamp(0.0, SLOWDOWN_MAX);
-        let times = times_ns.len() / ranks.max(1);
-        let of_all: f64 = times_ns.iter().map(each).sum();
-        let at = |time: usize| times_ns[time..].iter().step_by(times).map(each);
-        let of_slowest: f64 = (0..times).map(|time| at(time).fold(0.0, f64::max)).sum();
-        [of_all / (times * ranks) as f64, of_slowest / times as f64]
+        let (mut sum, mut times) = ([0.0; COVARIATES], 0.0);
+        for moment in self.moments(times_ns, ranks) {
+            sum = std::array::from_fn(|index| sum[index] + moment[index]);
+            times += 1.0;
+        }
+        sum.map(|sum| sum / times)
     }
 
     /// Returns the slowdown of each launch of a measurement; empty if it is not known of each.
     pub(crate) fn slowdowns(self, measurement: &Measurement) -> Vec<Slowdown> {
-        let Measurement { launch_operations_ns, ranks, .. } = measurement;
-        if launch_operations_ns.iter().any(|times| times.len() < *ranks) {
+        self.of_launches(&measurement.launch_operations_ns, measurement.ranks)
+    }
+
+    fn of_launches(self, launches_ns: &[Vec<f64>], ranks: usize) -> Vec<Slowdown> {
+        if launches_ns.iter().any(|times| !are_of(times, ranks)) {
             return Vec::new();
         }
-        launch_operations_ns.iter().map(|times| self.slowdown(times, *ranks)).collect()
+        launches_ns.iter().map(|times| self.slowdown(times, ranks)).collect()
     }
 
     /// Returns by which share the operations of a run took longer than on free processors, on average over its
@@ -63,6 +84,11 @@ impl Speed {
             run.measurements.iter().flat_map(|m| self.slowdowns(m)).map(|[all, _]| all).collect();
         (!all.is_empty()).then(|| (all.iter().sum::<f64>() / all.len() as f64).exp_m1())
     }
+}
+
+/// Returns whether there are times of each rank.
+fn are_of(times_ns: &[f64], ranks: usize) -> bool {
+    ranks > 0 && times_ns.len() >= ranks
 }
 
 /// Returns by which share the simple operations of a run took longer than at its fastest moments, on average over its

@@ -24,7 +24,7 @@ fn row(choice: &Choice) -> Vec<String> {
     let verdict = match choice.verdict() {
         Verdict::Right => "yes".into(),
         Verdict::Slower(times) => format!("no: {} times as long", significant(times)),
-        Verdict::Undecided => "undecided: the intervals overlap".into(),
+        Verdict::Undecided => "undecided: launches differ too much".into(),
         Verdict::OneLaunch => "undecided: one launch".into(),
     };
     vec![

@@ -95,13 +95,18 @@ fn run_rows(series: &Series) -> Vec<Vec<String>> {
     let unit = &series.name.unit;
     let row = |(index, point): (usize, &analysis::history::Point)| {
         let change = series.changes.iter().find(|change| change.at == index);
+        let remark = match change {
+            Some(change) => change_in_words(series, change),
+            None if point.is_of_another_state => "in another state of the machine".into(),
+            None => String::new(),
+        };
         vec![
             point.started.clone(),
             format!("{} {}", point.version, build(&point.revision)),
             point.run.clone(),
             quantity(point.median, unit),
             format!("{} .. {}", quantity(point.low, unit), quantity(point.high, unit)),
-            change.map_or_else(String::new, |change| change_in_words(series, change)),
+            remark,
         ]
     };
     series.points.iter().enumerate().map(row).collect()

@@ -20,6 +20,7 @@ svg text { fill: var(--soft); font-size: 11px; }
 .line { fill: none; stroke: var(--line-0); stroke-width: 1.5; }
 .interval { stroke: var(--line-0); stroke-opacity: .35; stroke-width: 3; }
 .point { fill: var(--line-0); }
+.point.other { fill: var(--page); stroke: var(--line-0); }
 .changed { stroke: var(--caution); stroke-dasharray: 4 3; }
 .frame { fill: none; stroke: var(--edge); }
 main { max-width: 60rem; margin: 0 auto; padding: 1rem; }";
@@ -60,6 +61,9 @@ fn opening(all: &[Series]) -> Markup {
         p {
             (all.len()) " numbers, of which " (changed) " changed. Each point is a run, with its interval; a dashed line is a "
             "change of level. Its significance is the probability that a random order of the values shows no such change."
+            @if all.iter().flat_map(|series| &series.points).any(|point| point.is_of_another_state) {
+                " A hollow point is a run in another performance state of the machine; it is no change."
+            }
         }
     }
 }
@@ -132,7 +136,7 @@ fn chart(series: &Series) -> Markup {
             @for (index, point) in series.points.iter().enumerate() {
                 @let x = number(scale.x(index as f64));
                 line.interval x1=(x) x2=(x) y1=(number(scale.y(point.low))) y2=(number(scale.y(point.high))) {}
-                circle.point cx=(x) cy=(number(scale.y(point.median))) r="3" {
+                circle.point.other[point.is_of_another_state] cx=(x) cy=(number(scale.y(point.median))) r="3" {
                     title { (point.started) " " (point.run) " (" (point.revision) "): " (quantity(point.median, unit)) }
                 }
             }

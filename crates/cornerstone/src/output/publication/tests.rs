@@ -91,7 +91,10 @@ fn the_last_change_is_published_wherever_it_is() {
         launches: vec![median],
         lines_us: Vec::new(),
         operations_ns: Vec::new(),
+        is_of_another_state: false,
         confidence: 0.95,
+        requested_confidence: 0.95,
+        extremes: None,
     };
     let effect = Effect { ratio: 1.5, low: 1.4, high: 1.6, confidence: 0.95 };
     let series = Series {
