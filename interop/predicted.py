@@ -3,7 +3,7 @@
 
 The sources are those of the suite `programs` (CORNERSTONE_PROGRAMS). Two ranks run on a processor core each, for real and as
 predicted: the time is what the program itself measured. The prediction runs the program's own computing on the same cores.
-More ranks than processors (--ranks) share them, for real and on the twin.
+More ranks than processors (--ranks) share them, for real as the system places them, and on the twin by equal numbers.
 With --smpi SimGrid's SMPI predicts the same programs, rebuilt by its wrapper. Nothing else should run meanwhile.
 """
 
@@ -83,6 +83,12 @@ def predictors(given, release, machine):
     return [Predictor("Cornerstone", ours)] + ([Predictor("SMPI", theirs)] if given.smpi else [])
 
 
+def places(ranks):
+    """Returns launcher options for the processors of real ranks. Bound round robin, ranks that compute for longer than others
+    could share a processor that they do not share on the twin."""
+    return ("--bind", "core") if ranks <= os.cpu_count() else ()
+
+
 def spread(values, form):
     """Returns the median and the range."""
     return f"{statistics.median(values):{form}} ({min(values):{form}} to {max(values):{form}})"
@@ -111,7 +117,7 @@ def main():
         for one in all_predictors:
             one.begin()
         for _ in range(given.rounds):
-            real.append(measured(program, folder, given.ranks, release, ("--fabric", "local", "--bind", "core"))[0])
+            real.append(measured(program, folder, given.ranks, release, ("--fabric", "local", *places(given.ranks)))[0])
             for one in all_predictors:
                 one.turn(program, source)
         cells = " ".join(one.columns(real) for one in all_predictors)
