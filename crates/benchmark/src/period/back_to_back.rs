@@ -22,9 +22,10 @@ const ROUNDS: usize = 9;
 const SHARE_OF_TRIAL: f64 = 0.1;
 /// Longest time of all rounds, as a share of a search.
 const SHARE_OF_SEARCH: f64 = 0.1;
-/// Number of first instances of a part that are not timed, because the job fills its buffers.
+/// Number of first instances of a part that are not timed, because the job fills its buffers, and of last ones, in which
+/// it only empties them.
 const FILLING: u64 = 8;
-const INSTANCES_MIN: u64 = 2 * FILLING;
+const INSTANCES_MIN: u64 = 3 * FILLING;
 const INSTANCES_MAX: u64 = 4096;
 
 /// One rank's part of some instances, in the variant with this number.
@@ -114,9 +115,11 @@ fn instances(settings: &RealTime, each: TimeSpan, ways: usize) -> u64 {
     (instances as u64).clamp(INSTANCES_MIN, INSTANCES_MAX)
 }
 
-/// Returns the time of an instance after the buffers have filled; `None` at ranks other than 0.
+/// Returns the time of an instance between the filling of the buffers and the emptying; `None` at ranks other than 0.
 fn each_us(segment: &TrialSegment) -> Option<f64> {
-    let (filling, timed) = segment.responses_ps.split_at_checked(FILLING as usize)?;
+    let responses = &segment.responses_ps;
+    let until = responses.len().checked_sub(FILLING as usize)?;
+    let (filling, timed) = responses[..until].split_at_checked(FILLING as usize)?;
     let end = |responses: &[u64]| responses.iter().copied().max();
     let span = end(timed)?.saturating_sub(end(filling)?);
     Some(span as f64 / 1e6 / timed.len() as f64)
@@ -131,10 +134,13 @@ mod tests {
     }
 
     #[test]
-    fn what_fills_the_buffers_is_not_timed() {
-        // Eight results within 100 us, then one every 20 us: 3 x 20 us in 3 instances.
-        let us = [90, 91, 92, 93, 94, 95, 96, 100, 120, 140, 160];
-        assert_eq!(each_us(&segment(us.map(|us| us * 1_000_000).to_vec())), Some(20.0));
+    fn what_fills_and_empties_the_buffers_is_not_timed() {
+        // Eight results within 100 us, then one every 20 us: 3 x 20 us in 3 instances. Then eight every 10 us.
+        let filled = [90, 91, 92, 93, 94, 95, 96, 100, 120, 140, 160];
+        let us = filled.into_iter().chain((1..=8).map(|number| 160 + 10 * number));
+        let us: Vec<u64> = us.collect();
+        let ps = us.into_iter().map(|us| us * 1_000_000).collect();
+        assert_eq!(each_us(&segment(ps)), Some(20.0));
         assert_eq!(each_us(&segment(Vec::new())), None);
     }
 
