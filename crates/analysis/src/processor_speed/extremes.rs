@@ -48,9 +48,10 @@ impl Extremes {
     /// (the mean of the posterior of a normal prior).
     pub(crate) fn widen(&self, interval: MedianInterval, number: &Number) -> MedianInterval {
         let slowdowns = self.speed.of_launches(number.operations_ns, number.ranks);
-        let is_known = slowdowns.len() == number.medians.len() && interval.low > 0.0;
+        let is_known = slowdowns.len() == number.medians.len();
+        let are_positive = number.medians.iter().all(|&median| median > 0.0);
         let middle = Sample::new(number.medians).map_or(0.0, |sample| sample.median());
-        let Some(sign) = number.sign().filter(|_| is_known && middle > 0.0) else {
+        let Some(sign) = number.sign().filter(|_| is_known && are_positive) else {
             return interval;
         };
         let x: Vec<f64> = slowdowns.into_iter().map(one_number).collect();
@@ -169,6 +170,10 @@ mod tests {
             Number { unit: "us", better: Better::Lower, ranks: 1, medians, operations_ns: &[] };
         let extremes = Extremes::of(launches.iter()).unwrap();
         assert_eq!(extremes.widen(point(middle), &unknown), point(middle));
+        // A launch without a logarithm.
+        let mut with_zero = launches.clone();
+        with_zero[0].summary.median = 0.0;
+        assert_eq!(widened(&with_zero, "us", Better::Lower), [middle; 2]);
         assert!(Extremes::of([measurement("x", 8, &[1.0])].iter()).is_none());
     }
 
