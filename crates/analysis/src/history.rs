@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::changes::{Change, Search, changes};
 use crate::compare::Name;
-use crate::launches::{interval_of_launches, launches_in};
+use crate::launches::{interval_of_number, launches_in};
 use crate::line_states::{LineStates, Lines};
 pub use crate::machine::Machine;
 use crate::processor_speed::{Extremes, Number};
@@ -76,8 +76,7 @@ impl Point {
             medians: &self.launches,
             operations_ns: &self.operations_ns,
         };
-        let interval = interval_of_launches(&self.launches, self.requested_confidence, 1.0)
-            .map(|own| self.extremes.map_or(own, |extremes| extremes.widen(own, &number)));
+        let interval = interval_of_number(&number, self.requested_confidence, 1.0, self.extremes);
         if let (Ok(sample), Some(interval)) = (Sample::new(&*self.launches), interval) {
             (self.median, self.low, self.high) = (sample.median(), interval.low, interval.high);
             self.confidence = interval.confidence;

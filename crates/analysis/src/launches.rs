@@ -54,7 +54,18 @@ pub fn interval_of_launches(
     Some(widened_median_interval(&sample, confidence, factor))
 }
 
-/// Returns whether that interval reaches the confidence, and half of it is within this share of the median.
+/// Returns that interval of a number, with what the number would be at the `extremes` of its run.
+pub(crate) fn interval_of_number(
+    number: &Number,
+    confidence: f64,
+    shared: f64,
+    extremes: Option<Extremes>,
+) -> Option<MedianInterval> {
+    let own = interval_of_launches(number.medians, confidence, shared)?;
+    Some(extremes.map_or(own, |extremes| extremes.widen(own, number)))
+}
+
+/// Returns whether the interval of launches reaches the confidence, and half of it is within this share of the median.
 pub fn launches_are_precise(medians: &[f64], confidence: f64, precision: f64, shared: f64) -> bool {
     let middle = Sample::new(medians).map_or(0.0, |sample| sample.median());
     interval_of_launches(medians, confidence, shared).is_some_and(|interval| {
@@ -215,17 +226,15 @@ pub fn pooled(mut run: Run) -> Run {
     let in_order = order.into_iter().filter_map(|case| cases.remove(&case));
     let cases: Vec<Vec<Measurement>> =
         in_order.map(|launches| launches.into_values().collect()).collect();
-    let selected: Vec<Selected> =
-        cases.iter().map(|launches| Selected::of(launches, &state)).collect();
+    let cases: Vec<Case> = cases.into_iter().map(|launches| Case::of(launches, &state)).collect();
     let of_run = OfRun {
         precision,
         confidence,
-        shared: shared_dependence(selected.iter().map(|one| &one.medians[..])),
-        extremes: Extremes::of(cases.iter().flatten()),
+        shared: shared_dependence(cases.iter().map(|case| &case.selected[..])),
+        extremes: Extremes::of(cases.iter().flat_map(|case| &case.launches)),
+        state,
     };
-    for (launches, selected) in cases.into_iter().zip(selected) {
-        run.measurements.extend(pool(launches, &selected, &of_run));
-    }
+    run.measurements.extend(cases.into_iter().filter_map(|case| pool(case, &of_run)));
     trials.give_back(&mut run.measurements);
     run
 }
@@ -236,49 +245,46 @@ struct OfRun {
     confidence: f64,
     shared: f64,
     extremes: Option<Extremes>,
+    state: RunState,
 }
 
-/// The launches of a case that determine its number.
-struct Selected {
+/// The launches of a case.
+struct Case {
+    launches: Vec<Measurement>,
     medians: Vec<f64>,
-    operations_ns: Vec<Vec<f64>>,
+    lines: Vec<Lines>,
+    /// The medians that determine the number.
+    selected: Vec<f64>,
 }
 
-impl Selected {
-    fn of(launches: &[Measurement], state: &RunState) -> Selected {
-        let (lines, operations_ns) =
-            (lines(launches), of_each(launches, |m| &m.launch_operations_ns));
-        Selected {
-            medians: state.select(&medians(launches), &lines),
-            operations_ns: state.select(&operations_ns, &lines),
-        }
-    }
-
-    fn number<'a>(&'a self, one: &'a Measurement) -> Number<'a> {
-        let Selected { medians, operations_ns } = self;
-        let Measurement { unit, better, ranks, .. } = one;
-        Number { unit, better: *better, ranks: *ranks, medians, operations_ns }
+impl Case {
+    fn of(launches: Vec<Measurement>, state: &RunState) -> Case {
+        let medians: Vec<f64> = launches.iter().map(|m| m.summary.median).collect();
+        let lines = of_each(&launches, |m| &m.launch_lines_us);
+        let selected = state.select(&medians, &lines);
+        Case { launches, medians, lines, selected }
     }
 }
 
-/// Returns one measurement of the launches of a case. There is at least one launch.
-fn pool(
-    mut launches: Vec<Measurement>,
-    selected: &Selected,
-    of_run: &OfRun,
-) -> impl Iterator<Item = Measurement> {
+/// Returns one measurement of the launches of a case.
+fn pool(case: Case, of_run: &OfRun) -> Option<Measurement> {
+    let Case { mut launches, medians, lines, selected } = case;
     let is_apart = |m: &Measurement| m.search.is_some() || m.pauses.is_some();
     if launches.len() < 2 || launches.iter().any(is_apart) {
-        return launches.pop().into_iter();
+        return launches.pop();
     }
-    let (medians, lines) = (medians(&launches), lines(&launches));
     let operations_ns = of_each(&launches, |m| &m.launch_operations_ns);
-    let OfRun { precision, confidence, shared, extremes } = of_run;
-    let converged = launches_are_precise(&selected.medians, *confidence, *precision, *shared);
-    let number = selected.number(&launches[0]);
-    let interval = interval_of_launches(&selected.medians, *confidence, *shared)
-        .map(|own| extremes.map_or(own, |extremes| extremes.widen(own, &number)));
-    let summary = summary(&launches, &selected.medians, interval, *confidence);
+    let &OfRun { precision, confidence, shared, extremes, ref state } = of_run;
+    let number = Number {
+        unit: &launches[0].unit,
+        better: launches[0].better,
+        ranks: launches[0].ranks,
+        medians: &selected,
+        operations_ns: &state.select(&operations_ns, &lines),
+    };
+    let converged = launches_are_precise(&selected, confidence, precision, shared);
+    let interval = interval_of_number(&number, confidence, shared, extremes);
+    let summary = summary(&launches, &selected, interval, confidence);
     let mut pooled = launches.remove(0);
     for other in launches {
         let samples = (pooled.samples.len(), other.samples.len());
@@ -298,17 +304,7 @@ fn pool(
     };
     (pooled.summary, pooled.launch_medians, pooled.launch_lines_us) = (summary, medians, lines);
     pooled.launch_operations_ns = operations_ns;
-    Some(pooled).into_iter()
-}
-
-/// Returns the median of each launch of a case.
-fn medians<'a>(launches: impl IntoIterator<Item = &'a Measurement>) -> Vec<f64> {
-    launches.into_iter().map(|m| m.summary.median).collect()
-}
-
-/// Returns the lines beside each launch of a case, or nothing if they were not timed in each.
-fn lines(launches: &[Measurement]) -> Vec<Lines> {
-    of_each(launches, |m| &m.launch_lines_us)
+    Some(pooled)
 }
 
 /// Returns what was timed beside each launch of a case, or nothing if it was not in each.

@@ -50,10 +50,11 @@ impl Extremes {
         let slowdowns = self.speed.of_launches(number.operations_ns, number.ranks);
         let is_known = slowdowns.len() == number.medians.len();
         let are_positive = number.medians.iter().all(|&median| median > 0.0);
-        let middle = Sample::new(number.medians).map_or(0.0, |sample| sample.median());
-        let Some(sign) = number.sign().filter(|_| is_known && are_positive) else {
+        let sign = number.sign().filter(|_| is_known && are_positive);
+        let (Some(sign), Ok(sample)) = (sign, Sample::new(number.medians)) else {
             return interval;
         };
+        let middle = sample.median();
         let x: Vec<f64> = slowdowns.into_iter().map(one_number).collect();
         let y: Vec<f64> = number.medians.iter().map(|median| sign * median.ln()).collect();
         let (slope, x_mean) = (slope(&x, &y), mean(&x));
@@ -111,7 +112,7 @@ fn slope(x: &[f64], y: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use random::SplitMix64;
-    use record::Run;
+    use record::{Repetition, Run};
 
     use super::*;
     use crate::launches::{interval_of_launches, pooled};
@@ -119,10 +120,12 @@ mod tests {
 
     /// Returns a launch of one rank with this median, whose operations were slower by these logarithms.
     fn launch(number: u32, median: f64, slowdowns: &[f64]) -> Measurement {
-        let operations_ns = slowdowns.iter().map(|slowdown| 0.1 * slowdown.exp()).collect();
-        let launch_operations_ns = vec![operations_ns];
+        let operations_ns: Vec<f64> =
+            slowdowns.iter().map(|slowdown| 0.1 * slowdown.exp()).collect();
+        let launch_operations_ns = vec![operations_ns.clone()];
+        let turns = vec![Repetition { samples: 1, clock_share: 0.0, line_us: None, operations_ns }];
         let one = measurement("x", 8, &[median]);
-        Measurement { launch: number, ranks: 1, launch_operations_ns, ..one }
+        Measurement { launch: number, ranks: 1, turns, launch_operations_ns, ..one }
     }
 
     fn point(at: f64) -> MedianInterval {
@@ -148,8 +151,8 @@ mod tests {
 
     #[test]
     fn an_interval_reaches_from_free_to_busy_processors_by_hand() {
-        // The medians grow as the slowdowns do, so the slope is 1: 100 us on free processors, and e^0.22 times that at
-        // the busiest moment.
+        // The medians grow as the slowdowns do, so the slope is 1: the interval reaches from the median on free
+        // processors to that of the greatest slowdown.
         let grown = |x: f64| 100.0 * x.exp();
         let slowdowns: [&[f64]; 3] = [&[0.0], &[0.1, 0.1], &[0.22, 0.18]];
         let launches: Vec<Measurement> = (0..)
@@ -195,15 +198,7 @@ mod tests {
             let mut slowdown = |_| if random.uniform() < share { 0.22 } else { 0.0 };
             let slowdowns: Vec<f64> = (0..MOMENTS).map(&mut slowdown).collect();
             let median = (slope * mean(&slowdowns) + 0.01 * random.normal()).exp();
-            let mut one = launch(number, median, &[]);
-            let operations_ns = slowdowns.iter().map(|slowdown| 0.1 * slowdown.exp()).collect();
-            one.turns = vec![record::Repetition {
-                samples: 1,
-                clock_share: 0.0,
-                line_us: None,
-                operations_ns,
-            }];
-            all.push(one);
+            all.push(launch(number, median, &slowdowns));
         }
         pooled(run(all))
     }

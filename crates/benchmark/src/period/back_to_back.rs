@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn what_fills_and_empties_the_buffers_is_not_timed() {
-        // Eight results within 100 us, then one every 20 us: 3 x 20 us in 3 instances. Then eight every 10 us.
+        // The results between the first and the last eight follow each other at equal times; the last ones faster.
         let filled = [90, 91, 92, 93, 94, 95, 96, 100, 120, 140, 160];
         let us = filled.into_iter().chain((1..=8).map(|number| 160 + 10 * number));
         let us: Vec<u64> = us.collect();

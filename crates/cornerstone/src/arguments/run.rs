@@ -105,9 +105,9 @@ pub(crate) struct RunArguments {
     pub(crate) time_limit: Option<Seconds>,
 
     /// Start the ranks N times, and measure every case in each launch with its share of the time limit; intervals are
-    /// over launches [default: 10 of at least 50 ms, fewer if there is no time for them, and up to 100 of at least 20
-    /// ms for a case until its interval is within half of --precision; 6 in the quick suite; wake-up and --period 1].
-    /// Searches for a period and clock have one launch
+    /// over launches [default: 10, fewer if there is no time for them, and up to 100 for a case while there is time and
+    /// until its interval is within half of --precision; 6 in the quick suite; wake-up and --period 1]. Searches for a
+    /// period and clock have one launch. docs/results.md has the rule
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) launches: Option<u32>,
 
