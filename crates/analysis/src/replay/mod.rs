@@ -23,10 +23,12 @@
 
 mod causes;
 mod kinds;
+mod lost_in_trial;
 mod recording;
 
 pub use causes::{Causes, Observed};
 pub use kinds::{LostKind, lost_kinds};
+pub use lost_in_trial::LostInTrial;
 pub use recording::{Lost, Recording, Source, TooShort};
 
 use recording::Cursor;
@@ -157,17 +159,19 @@ impl Recording {
     /// Returns periods from about the work of an instance up to the longest that the recording covers, with the miss
     /// rate at each.
     pub fn curve(&self, job: Replayed, confidence: f64) -> Vec<(f64, MissRate)> {
+        let point = |period_us| {
+            Some((period_us, self.miss_rate(Replayed { period_us, ..job }, confidence)?))
+        };
+        self.periods_us(job.pace).map_while(point).collect()
+    }
+
+    /// Returns the periods of a curve, in microseconds, from about the work of an instance on.
+    pub fn periods_us(&self, pace: f64) -> impl Iterator<Item = f64> + use<> {
         const STEP: f64 = 1.09;
         const BELOW: f64 = 0.8;
         const POINTS_MAX: usize = 96;
-        let first_us = BELOW * job.pace * self.each_us();
-        std::iter::successors(Some(first_us), |us| Some(us * STEP))
-            .take(POINTS_MAX)
-            .map_while(|period_us| {
-                let job = Replayed { period_us, ..job };
-                Some((period_us, self.miss_rate(job, confidence)?))
-            })
-            .collect()
+        let first_us = BELOW * pace * self.each_us();
+        std::iter::successors(Some(first_us), |us| Some(us * STEP)).take(POINTS_MAX)
     }
 }
 

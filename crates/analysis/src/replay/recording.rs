@@ -7,7 +7,7 @@ const JOINED_MAX: f64 = 32.0;
 /// Largest deviation from the usual time of instances that are joined, as a share of it.
 const ABOUT: f64 = 0.1;
 /// Least lost time in microseconds: caches and clocks cause as much.
-const LOST_MIN_US: f64 = 2.0;
+pub(super) const LOST_MIN_US: f64 = 2.0;
 
 /// A recording that is too short to predict from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +30,13 @@ impl std::error::Error for TooShort {}
 
 /// Work that was done at an even rate, and the time that was lost in its middle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Stretch {
+pub(super) struct Stretch {
     /// Time of the work, in microseconds.
-    us: f64,
+    pub(super) us: f64,
     /// Number of instances.
-    instances: f64,
+    pub(super) instances: f64,
     /// Lost time, in microseconds.
-    lost_us: f64,
+    pub(super) lost_us: f64,
 }
 
 /// Source of a chain, which must complete each instance in time.
@@ -101,7 +101,7 @@ impl Recording {
         Ok(Recording { begin_us: filling.iter().sum(), ..recording })
     }
 
-    fn of(stretches: Vec<Stretch>, each_us: f64, latency_us: f64) -> Recording {
+    pub(super) fn of(stretches: Vec<Stretch>, each_us: f64, latency_us: f64) -> Recording {
         let (mut us, mut done) = (0.0, 0.0);
         let mut knots = vec![(us, done)];
         for stretch in &stretches {
@@ -259,7 +259,7 @@ fn lost_from(each: &[f64], usual_us: f64) -> f64 {
     (1.5 * usual_us).max(1.2 * middle(each.to_vec(), 0.75)).max(usual_us + LOST_MIN_US)
 }
 
-fn middle(mut values: Vec<f64>, quantile: f64) -> f64 {
+pub(super) fn middle(mut values: Vec<f64>, quantile: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     values[((values.len() - 1) as f64 * quantile) as usize]
 }

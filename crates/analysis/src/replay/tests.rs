@@ -167,7 +167,7 @@ fn a_job_that_falls_behind_may_miss_all_of_a_longer_trial() {
 
 /// A machine that pauses at random moments, whether it works or not. It computes the time of `work_us` from `now_us`
 /// on.
-struct Pausing {
+pub(super) struct Pausing {
     random: SplitMix64,
     mean_gap_us: f64,
     mean_us: f64,
@@ -176,7 +176,7 @@ struct Pausing {
 }
 
 impl Pausing {
-    fn new(seed: u64, mean_gap_us: f64, mean_us: f64) -> Pausing {
+    pub(super) fn new(seed: u64, mean_gap_us: f64, mean_us: f64) -> Pausing {
         let mut machine = Pausing {
             random: SplitMix64::new(seed),
             mean_gap_us,
@@ -211,15 +211,25 @@ impl Pausing {
     }
 }
 
-/// Returns the share of missed instances in a trial on such a machine.
-fn tried(machine: &mut Pausing, period_us: f64, instances: usize, work_us: f64) -> f64 {
-    let (mut end, mut missed) = (0.0f64, 0);
-    for instance in 0..instances {
+/// Returns the times from the start of each instance of a trial on such a machine to its end.
+pub(super) fn responses(
+    machine: &mut Pausing,
+    period_us: f64,
+    instances: usize,
+    work_us: f64,
+) -> Vec<f64> {
+    let response = |end: &mut f64, instance| {
         let start = instance as f64 * period_us;
-        end = machine.done(start.max(end), work_us);
-        missed += usize::from(end - start > period_us);
-    }
-    missed as f64 / instances as f64
+        *end = machine.done(start.max(*end), work_us);
+        Some(*end - start)
+    };
+    (0..instances).scan(0.0, response).collect()
+}
+
+/// Returns the share of missed instances in such a trial.
+pub(super) fn tried(machine: &mut Pausing, period_us: f64, instances: usize, work_us: f64) -> f64 {
+    let responses = responses(machine, period_us, instances, work_us);
+    responses.iter().filter(|us| **us > period_us).count() as f64 / instances as f64
 }
 
 #[test]

@@ -30,17 +30,32 @@ pub fn miss_rate(missed: &[bool], blocks: usize, confidence: f64) -> MissRate {
     let length = instances.div_ceil(blocks.max(1)).max(1);
     let counts: Vec<u64> = missed.chunks(length).map(count).collect();
     let total: u64 = counts.iter().sum();
-    let clustering = clustering(&counts);
-    let effective = |count: u64| count as f64 / clustering;
-    let n = effective(instances as u64).floor().max(1.0).min(instances as f64) as u64;
-    // Each is rounded to its own side, so that rounding never narrows the bounds.
-    let (fewest, most) = (effective(total).floor() as u64, effective(total).ceil() as u64);
-    MissRate {
-        missed: total,
-        instances: instances as u64,
-        clustering,
-        min: probability_min(fewest.min(n), n, confidence),
-        max: probability_max(most.min(n), n, confidence),
+    MissRate::of(total, instances as u64, clustering(&counts), confidence)
+}
+
+impl MissRate {
+    fn of(missed: u64, instances: u64, clustering: f64, confidence: f64) -> MissRate {
+        let effective = |count: u64| count as f64 / clustering;
+        let n = effective(instances).floor().max(1.0).min(instances as f64) as u64;
+        // Each is rounded to its own side, so that rounding never narrows the bounds.
+        let (fewest, most) = (effective(missed).floor() as u64, effective(missed).ceil() as u64);
+        let (min, max) = (
+            probability_min(fewest.min(n), n, confidence),
+            probability_max(most.min(n), n, confidence),
+        );
+        MissRate { missed, instances, clustering, min, max }
+    }
+
+    /// Returns the miss rate of the instances of both, with bounds at `confidence`. Each miss counts with the clustering
+    /// of those beside it.
+    pub fn together(self, other: MissRate, confidence: f64) -> MissRate {
+        let missed = self.missed + other.missed;
+        let weighted = |rate: MissRate| rate.clustering * rate.missed as f64;
+        let clustering = match missed {
+            0 => 1.0,
+            missed => (weighted(self) + weighted(other)) / missed as f64,
+        };
+        MissRate::of(missed, self.instances + other.instances, clustering, confidence)
     }
 }
 
@@ -69,6 +84,21 @@ fn probability_min(count: u64, n: u64, confidence: f64) -> f64 {
 mod tests {
     use super::*;
     use random::SplitMix64;
+
+    #[test]
+    fn both_together_count_all_misses_and_their_bursts() {
+        let part =
+            |missed, instances, clustering| MissRate::of(missed, instances, clustering, 0.95);
+        // 30 misses in bursts of 10 and 10 by themselves: (30 * 10 + 10) / 40 to a burst.
+        let all = part(30, 1000, 10.0).together(part(10, 3000, 1.0), 0.95);
+        assert_eq!((all.missed, all.instances, all.clustering), (40, 4000, 7.75));
+        // 516 bursts are possible, and 5 to 6 were seen.
+        assert_eq!(all.max, probability_max(6, 516, 0.95));
+        // No miss says nothing of bursts.
+        let none = part(0, 299, 1.0);
+        assert_eq!(part(30, 1000, 10.0).together(none, 0.95).clustering, 10.0);
+        assert_eq!(none.together(none, 0.95).max, probability_max(0, 598, 0.95));
+    }
 
     fn at(instances: usize, missed: impl IntoIterator<Item = usize>) -> Vec<bool> {
         let mut all = vec![false; instances];

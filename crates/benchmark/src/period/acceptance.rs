@@ -1,6 +1,6 @@
 //! The miss rate that a period must meet, and the proof by its instances.
 
-use analysis::statistics::{MissRate, miss_rate, trials_needed};
+use analysis::statistics::{MissRate, Prospect, miss_rate, trials_needed};
 use contract::TimeSpan;
 
 use super::decision::Verdict;
@@ -22,6 +22,11 @@ impl Acceptance {
     pub(super) fn of_attempt(self, attempt: u32) -> Acceptance {
         let share = f64::from(attempt) * (f64::from(attempt) + 1.0);
         Acceptance { confidence: 1.0 - (1.0 - self.confidence) / share, ..self }
+    }
+
+    /// Returns what new instances will probably show of the requested rate.
+    pub(super) fn prospect(self) -> Prospect {
+        Prospect::new(self.miss_rate, self.confidence)
     }
 
     /// Returns the number of instances without a miss that prove the requested rate.

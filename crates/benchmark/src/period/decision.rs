@@ -1,7 +1,9 @@
 //! Decides which period to try next, and when the search is settled. It depends on no machine.
 //!
 //! The state of a search is its evidence: the result of all trials of each period together, which is sustained, refused
-//! or unclear. The search has four steps:
+//! or unclear. If the result is to be confirmed and a prediction says from which period on a confirmation probably
+//! succeeds, the periods from there on that are not refused count as sustained until then, and no shorter ones: one trial
+//! shows little of rare pauses. The search has four steps:
 //!
 //! 1. From a first guess, in growing steps, it finds one refused and one sustained period.
 //! 2. It halves the gap above the longest refused period and the gap below the shortest sustained one, the wider gap
@@ -11,8 +13,8 @@
 //! 4. It confirms the upper end. A period that fails is never called sustained again, and the next longer one takes its
 //!    place.
 //!
-//! The interval goes from the longest period below which all are refused to the shortest period above which all are
-//! sustained. It contains all periods that noise left unclear.
+//! The interval goes from the longest period below which all are refused to the confirmed one, or else the shortest
+//! period above which all are sustained. It contains all periods that noise left unclear.
 
 use std::collections::BTreeMap;
 
@@ -35,16 +37,19 @@ pub(super) struct SearchRange {
 /// Maximum number of trials of a search. A search that needs more ends unsettled.
 const TRIALS_MAX: u32 = 80;
 /// First and smallest step away from a guess, as a factor. Each further step is the square of the one before.
-const FIRST_STEP: f64 = 1.3;
-/// The largest step.
+const FIRST_STEP: f64 = 1.15;
+/// The largest step, and the largest beyond a prediction: a leap to a predicted period is no step, and says nothing of
+/// the next one.
 const STEP_MAX: f64 = 4.0;
+const STEP_MAX_PREDICTED: f64 = 1.5;
 /// Limits of a step, as factors, to a period that is expected to be sustained or refused.
 const WORTH_A_STEP: f64 = 1.02;
 const LEAP_MAX: f64 = 64.0;
 /// If the time for a confirmation is short, the chosen period leaves this factor more instances than would prove the
 /// rate without a miss, so that one miss is forgiven.
 const FORGIVING: f64 = 1.5;
-/// Width of a gap above which the expected crossing is tried instead of its middle.
+/// Width of a gap above which the expected crossing is tried instead of its middle, and which is narrowed even if time is
+/// short: the user gains more from a narrower gap than from a further trial of its ends.
 const WIDE: f64 = 1.1;
 
 /// Prediction for periods that were not tried.
@@ -54,6 +59,10 @@ pub(super) struct Foreseen {
     pub(super) refused: Option<TimeSpan>,
     /// Shortest period that is expected to be sustained.
     pub(super) sustained: TimeSpan,
+    /// Whether that is the shortest one that a confirmation will probably prove.
+    pub(super) is_provable: bool,
+    /// Longest period below that one that a confirmation will probably not prove.
+    pub(super) unprovable: Option<TimeSpan>,
 }
 
 /// The next step.
@@ -120,6 +129,7 @@ pub(super) struct Decision {
     trials: u32,
     hurried: bool,
     expected: Option<Foreseen>,
+    confirmed: Option<u64>,
 }
 
 impl Decision {
@@ -132,6 +142,7 @@ impl Decision {
             trials: 0,
             hurried: false,
             expected: None,
+            confirmed: None,
         }
     }
 
@@ -141,6 +152,12 @@ impl Decision {
         let evidence = self.evidence.entry(period.as_ps()).or_insert(new);
         *evidence = evidence.and(verdict);
         self.trials += 1;
+    }
+
+    /// Records that `period` was confirmed. It is the upper end of the interval.
+    pub(super) fn confirm(&mut self, period: TimeSpan) {
+        self.record(period, Verdict::Sustained);
+        self.confirmed = Some(period.as_ps());
     }
 
     /// Records that the confirmation of `period` failed. `verdict` is that of it and the trials together.
@@ -156,8 +173,8 @@ impl Decision {
         self.expected = expected;
     }
 
-    /// Ends the narrowing of gaps. The remaining time is used to repeat the trials of the ends: a verdict from a single
-    /// trial often does not hold on a machine with several performance states.
+    /// Ends the narrowing of gaps that are not wide. The remaining time is used to repeat the trials of the ends: a
+    /// verdict from a single trial often does not hold on a machine with several performance states.
     pub(super) fn hurry(&mut self) {
         self.hurried = true;
     }
@@ -169,6 +186,9 @@ impl Decision {
         }
         match (self.upper(), self.lower()) {
             _ if self.evidence.is_empty() => self.attempt(self.guess),
+            // To refuse a period takes less time than to climb to one that is sustained, and may be all that there is
+            // time for.
+            (None, None) if self.evidence.len() > 1 && self.expects_a_refused() => self.shorter(),
             (None, _) => self.longer(),
             (_, None) => self.shorter(),
             (Some(upper), Some(lower)) => self.narrow(lower, upper),
@@ -186,8 +206,10 @@ impl Decision {
                 NextToConfirm::Confirm(TimeSpan::from_ps(in_time(upper).unwrap_or(upper)))
             }
             (None, NextStep::Try(longer)) => {
-                // The next step is unknown; the one after it is sustained more often.
-                let wanted = (longer.as_ps() as f64 * FIRST_STEP) as u64;
+                // If the next step is unknown, the one after it is sustained more often.
+                let is_known = self.provable() == Some(longer.as_ps());
+                let further = if is_known { 1.0 } else { FIRST_STEP };
+                let wanted = (longer.as_ps() as f64 * further) as u64;
                 in_time(wanted).map_or(NextToConfirm::Try(longer), |period| {
                     NextToConfirm::Confirm(TimeSpan::from_ps(period))
                 })
@@ -199,7 +221,7 @@ impl Decision {
     /// Returns the period to confirm instead of `wanted` if the remaining time suffices for periods up to `longest`:
     /// `wanted` itself, or a shorter one; `None` if only periods that are not sustained are short enough.
     fn in_time(&self, wanted: u64, longest: u64) -> Option<u64> {
-        let not_sustained = self.longest_not(Verdict::Sustained).unwrap_or(0);
+        let not_sustained = self.longest_that_fails().unwrap_or(0);
         let above = (not_sustained as f64 * WORTH_A_STEP) as u64;
         let shorter = [(longest as f64 / FORGIVING) as u64, longest];
         let is_open = |period: &u64| *period > above.max(self.range.shortest.as_ps());
@@ -214,28 +236,77 @@ impl Decision {
     /// Returns the answer of the evidence so far.
     pub(super) fn answer(&self, end: SearchEnd) -> Answer {
         let span = |ps: Option<u64>| ps.map(TimeSpan::from_ps);
-        let (longest_refused, shortest_sustained) = (span(self.lower()), span(self.upper()));
+        let (longest_refused, shortest_sustained) = (span(self.lower()), span(self.sustained()));
         Answer { end, longest_refused, shortest_sustained }
     }
 
-    /// Returns the shortest sustained period above which all tried periods are sustained.
+    /// Returns whether the shortest period that may hold still needs a proof.
+    pub(super) fn needs_proof(&self) -> bool {
+        self.sustained() != self.upper()
+    }
+
+    /// Returns the confirmed period, or the shortest sustained one above which all tried periods are sustained.
+    fn sustained(&self) -> Option<u64> {
+        self.confirmed
+            .or_else(|| self.shortest_of(|_, evidence| evidence.verdict == Verdict::Sustained))
+    }
+
+    /// Returns the period from which on a confirmation will probably succeed.
+    fn provable(&self) -> Option<u64> {
+        self.expected
+            .filter(|expected| expected.is_provable)
+            .map(|expected| expected.sustained.as_ps())
+    }
+
+    /// Returns whether a period may be confirmed.
+    fn may_hold(&self, period: u64, evidence: &Evidence) -> bool {
+        let unprovable = self.expected.and_then(|expected| expected.unprovable);
+        match evidence.verdict {
+            Verdict::Refused => false,
+            Verdict::Sustained => unprovable.is_none_or(|shorter| period > shorter.as_ps()),
+            Verdict::Unclear => {
+                let from = |provable| period as f64 * WORTH_A_STEP >= provable as f64;
+                let is_provable = self.provable().is_some_and(from);
+                is_provable && !evidence.disproved
+            }
+        }
+    }
+
+    /// Returns the shortest period above which all tried periods may hold.
     fn upper(&self) -> Option<u64> {
-        let above = self.longest_not(Verdict::Sustained).map_or(0, |period| period + 1);
+        self.shortest_of(|period, evidence| self.may_hold(period, evidence))
+    }
+
+    /// Returns the shortest period with such evidence above which all tried periods have it.
+    fn shortest_of(&self, is: impl Fn(u64, &Evidence) -> bool) -> Option<u64> {
+        let above = self.longest_not(is).map_or(0, |period| period + 1);
         self.evidence.range(above..).next().map(|(&period, _)| period)
     }
 
     /// Returns the longest refused period below which all tried periods are refused.
     fn lower(&self) -> Option<u64> {
-        let below = self.shortest_not(Verdict::Refused).unwrap_or(u64::MAX);
+        let below = self.shortest_not_refused().unwrap_or(u64::MAX);
         self.evidence.range(..below).next_back().map(|(&period, _)| period)
     }
 
-    fn longest_not(&self, verdict: Verdict) -> Option<u64> {
-        self.evidence.iter().rev().find(|(_, e)| e.verdict != verdict).map(|(&period, _)| period)
+    fn longest_not(&self, is: impl Fn(u64, &Evidence) -> bool) -> Option<u64> {
+        let mut all = self.evidence.iter().rev();
+        all.find(|(period, evidence)| !is(**period, evidence)).map(|(&period, _)| period)
     }
 
-    fn shortest_not(&self, verdict: Verdict) -> Option<u64> {
-        self.evidence.iter().find(|(_, e)| e.verdict != verdict).map(|(&period, _)| period)
+    fn longest_that_fails(&self) -> Option<u64> {
+        self.longest_not(|period, evidence| self.may_hold(period, evidence))
+    }
+
+    fn shortest_not_refused(&self) -> Option<u64> {
+        let mut all = self.evidence.iter();
+        all.find(|(_, e)| e.verdict != Verdict::Refused).map(|(&period, _)| period)
+    }
+
+    /// Returns whether a period below all tried ones is expected to be refused.
+    fn expects_a_refused(&self) -> bool {
+        let refused = self.expected.and_then(|expected| expected.refused).map(TimeSpan::as_ps);
+        refused.zip(self.evidence.keys().next()).is_some_and(|(refused, tried)| refused < *tried)
     }
 
     /// Returns the next step if the longest tried period is not sustained: a longer one.
@@ -244,7 +315,7 @@ impl Decision {
         if longest >= self.range.longest.as_ps() {
             return self.done(SearchEnd::NeverSustained);
         }
-        let longer = longest as f64 * stride(self.evidence.keys().rev());
+        let longer = longest as f64 * self.stride(self.evidence.keys().rev());
         let expected = self.expected.map_or(0, |expected| expected.sustained.as_ps());
         let longer = match expected as f64 / longest as f64 {
             ratio if (WORTH_A_STEP..=LEAP_MAX).contains(&ratio) => expected,
@@ -259,7 +330,7 @@ impl Decision {
         if shortest <= self.range.shortest.as_ps() {
             return self.repeat().unwrap_or_else(|| self.done(SearchEnd::AlwaysSustained));
         }
-        let shorter = shortest as f64 / stride(self.evidence.keys());
+        let shorter = shortest as f64 / self.stride(self.evidence.keys());
         let expected =
             self.expected.and_then(|expected| expected.refused).map_or(0, TimeSpan::as_ps);
         let shorter = match shortest as f64 / expected as f64 {
@@ -272,13 +343,12 @@ impl Decision {
     /// Returns the next step if both ends are known: halves the wider gap that is too wide, or repeats a trial.
     fn narrow(&self, lower: u64, upper: u64) -> NextStep {
         // If no period between the ends was tried, these are the ends themselves.
-        let (last, first) =
-            (self.longest_not(Verdict::Sustained), self.shortest_not(Verdict::Refused));
+        let (last, first) = (self.longest_that_fails(), self.shortest_not_refused());
         let above = self.middle(last.unwrap_or(lower), upper);
         let below = self.middle(lower, first.unwrap_or(upper));
         let widest = above.into_iter().chain(below).max_by(|a, b| a.0.total_cmp(&b.0));
         let end = match widest {
-            Some(_) if self.hurried => SearchEnd::TimeLimit,
+            Some((ratio, _)) if self.hurried && ratio <= WIDE => SearchEnd::TimeLimit,
             Some((_, middle)) => return NextStep::Try(TimeSpan::from_ps(middle)),
             None => SearchEnd::Settled,
         };
@@ -302,7 +372,7 @@ impl Decision {
     fn repeat(&self) -> Option<NextStep> {
         let unclear = |period: &u64| self.evidence[period].verdict == Verdict::Unclear;
         let ends = [self.upper(), self.lower()].into_iter().flatten();
-        let inside = [self.longest_not(Verdict::Sustained), self.shortest_not(Verdict::Refused)];
+        let inside = [self.longest_that_fails(), self.shortest_not_refused()];
         let candidates = ends.chain(inside.into_iter().flatten().filter(unclear));
         let (trials, period) =
             candidates.map(|period| (self.evidence[&period].trials, period)).min_by_key(|c| c.0)?;
@@ -313,15 +383,16 @@ impl Decision {
         let SearchRange { shortest, longest, .. } = self.range;
         NextStep::Try(TimeSpan::from_ps(period.clamp(shortest.as_ps(), longest.as_ps())))
     }
-}
 
-/// Returns the factor of the next step beyond the first of `tried`, away from the second: the square of the step
-/// between those two. If the gap was narrow already and its end is no longer sustained, the steps begin small again:
-/// the machine has become a little slower, not four times as slow.
-fn stride<'a>(mut tried: impl Iterator<Item = &'a u64>) -> f64 {
-    let (Some(&last), Some(&before)) = (tried.next(), tried.next()) else { return FIRST_STEP };
-    let step = last.max(before) as f64 / last.min(before) as f64;
-    (step * step).clamp(FIRST_STEP, STEP_MAX)
+    /// Returns the factor of the next step beyond the first of `tried`, away from the second: the square of the step
+    /// between those two. If the gap was narrow already and its end is no longer sustained, the steps begin small again:
+    /// the machine has become a little slower, not four times as slow.
+    fn stride<'a>(&self, mut tried: impl Iterator<Item = &'a u64>) -> f64 {
+        let (Some(&last), Some(&before)) = (tried.next(), tried.next()) else { return FIRST_STEP };
+        let step = last.max(before) as f64 / last.min(before) as f64;
+        let longest = if self.expected.is_some() { STEP_MAX_PREDICTED } else { STEP_MAX };
+        (step * step).clamp(FIRST_STEP, longest)
+    }
 }
 
 #[cfg(test)]

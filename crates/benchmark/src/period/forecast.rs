@@ -1,6 +1,6 @@
 //! The prediction of a search for periods before it tries them, and its correction by trials.
 
-use analysis::replay::{Observed, Recording, Replayed, shortest};
+use analysis::replay::{LostInTrial, Observed, Recording, Replayed, shortest};
 use analysis::statistics::MissRate;
 use contract::TimeSpan;
 use record::{Forecast as ForecastRecord, ForecastPoint, Trial as TrialRecord};
@@ -14,8 +14,10 @@ use super::segment::TrialSegment;
 use crate::settings::RealTime;
 
 mod explanation;
+mod trials;
 
 use explanation::Explanation;
+pub(super) use trials::Confirmation;
 
 /// The number of single instances.
 pub(super) const ALONE: usize = 9;
@@ -25,9 +27,8 @@ const SHARE: f64 = 0.12;
 const FINDING_MIN_S: f64 = 0.1;
 const INSTANCES_MIN: u64 = 96;
 const INSTANCES_MAX: u64 = 1 << 18;
-/// Factors of the requested rate: a period that is to be confirmed must miss less, and one that is to be refused more.
+/// Share of the requested rate that a period must not exceed to be expected to be sustained.
 const SUSTAINED: f64 = 0.7;
-const REFUSED: f64 = 2.0;
 /// Minimum number of instances of a trial that corrects the prediction.
 const TEACHING_MIN: u64 = 64;
 /// The factors by which work may take longer in trials than in the recording.
@@ -43,9 +44,13 @@ pub(super) struct Forecast {
     known: Known,
     wanted: Acceptance,
     pace: f64,
+    /// Curve of miss rates of the recording at this pace.
+    recorded: Vec<(f64, MissRate)>,
     explains: bool,
-    /// Result of these, which takes many replays.
-    foreseen: Option<Foreseen>,
+    /// What trials lost, with their periods in microseconds, in the order of these.
+    trials: Vec<(f64, LostInTrial)>,
+    /// What the trial lost that is being made.
+    now: Vec<LostInTrial>,
 }
 
 /// Share of the wanted time from which a recording is long enough, and the factor by which the next one grows at most.
@@ -115,9 +120,18 @@ impl Forecast {
             length_us: pause.length.as_us(),
         };
         let seen = run.pauses.iter().map(pause).collect();
-        let mut forecast =
-            Forecast { recording, seen, known, wanted, pace: 1.0, explains, foreseen: None };
-        forecast.foreseen = forecast.foresee();
+        let mut forecast = Forecast {
+            recording,
+            seen,
+            known,
+            wanted,
+            pace: 1.0,
+            recorded: Vec::new(),
+            explains,
+            trials: Vec::new(),
+            now: Vec::new(),
+        };
+        forecast.recorded = forecast.curve(&forecast.recording);
         Ok(forecast)
     }
 
@@ -135,33 +149,45 @@ impl Forecast {
         shortest(curve, SUSTAINED * self.wanted.miss_rate, share)
     }
 
-    /// Returns the prediction from the recording and all corrections.
-    pub(super) fn foreseen(&self) -> Option<Foreseen> {
-        self.foreseen
-    }
-
-    fn foresee(&self) -> Option<Foreseen> {
-        let curve = self.curve(&self.recording);
-        let sustained_us = self.shortest_us(&curve)?;
-        let is_refused = |rate: &MissRate| share(rate) > REFUSED * self.wanted.miss_rate;
-        let refused = curve
-            .iter()
-            .take_while(|(period_us, rate)| *period_us < sustained_us && is_refused(rate));
+    /// Returns the prediction from the recording and all trials: the longest period that a trial will probably refuse, and
+    /// the shortest one that a confirmation will probably prove. If none follows or nothing is to be confirmed, the latter
+    /// is one that misses somewhat less than it may.
+    pub(super) fn foresee(
+        &self,
+        instances_of_trial: impl Fn(TimeSpan) -> u64,
+        confirmation: Option<Confirmation>,
+    ) -> Option<Foreseen> {
         let span = |us: f64| TimeSpan::from_ps((us * 1e6) as u64);
+        let curve = self.learnt_curve();
+        let provable = confirmation.and_then(|confirmation| confirmation.shortest_us(&curve));
+        let sustained_us = provable.or_else(|| self.shortest_us(&curve))?;
+        let shorter = curve.iter().rev().find(|(period_us, _)| *period_us < sustained_us);
+        let prospect = self.wanted.prospect();
+        let is_refused = |(period_us, rate): &&(f64, MissRate)| {
+            let instances = instances_of_trial(span(*period_us)) as f64;
+            *period_us < sustained_us && prospect.is_refutable(rate, instances)
+        };
+        let refused = curve.iter().take_while(is_refused).last();
         Some(Foreseen {
-            refused: refused.last().map(|(period_us, _)| span(*period_us)),
+            refused: refused.map(|(period_us, _)| span(*period_us)),
             sustained: span(sustained_us),
+            is_provable: provable.is_some(),
+            unprovable: shorter
+                .filter(|_| provable.is_some())
+                .map(|(period_us, _)| span(*period_us)),
         })
     }
 
     /// Corrects the pace, if a trial missed more or fewer instances than predicted and another pace explains that.
     pub(super) fn learn(&mut self, trial: &TrialRecord) {
-        if trial.instances < TEACHING_MIN {
+        let now = std::mem::take(&mut self.now);
+        if trial.instances < TEACHING_MIN || now.is_empty() {
             return;
         }
+        let recording = self.recording.as_in(&now);
         let agrees = |pace: f64| {
             let job = Replayed { pace, ..self.job(trial.period_us) };
-            let rate = self.recording.miss_rate(job, self.wanted.confidence);
+            let rate = recording.miss_rate(job, self.wanted.confidence);
             rate.is_none_or(|rate| {
                 rate.min <= trial.miss_rate_max && trial.miss_rate_min <= rate.max
             })
@@ -177,7 +203,7 @@ impl Forecast {
         // If no pace explains the trial, its pauses are the cause and not the work.
         if let Some(pace) = nearest {
             self.pace = pace;
-            self.foreseen = self.foresee();
+            self.recorded = self.curve(&self.recording);
         }
     }
 
@@ -185,7 +211,6 @@ impl Forecast {
     pub(super) fn record(&self) -> ForecastRecord {
         let recording = &self.recording;
         let quiet = recording.without(&recording.lost());
-        let curve = self.curve(recording);
         let point = |(period_us, rate): &(f64, MissRate)| {
             let by_work = quiet.miss_rate(self.job(*period_us), self.wanted.confidence);
             let by_work = by_work.map_or(0.0, |rate| share(&rate));
@@ -197,7 +222,8 @@ impl Forecast {
                 by_work: by_work.min(share(rate)),
             }
         };
-        let shortest_us = self.shortest_us(&curve);
+        let curve = &self.recorded;
+        let shortest_us = self.shortest_us(curve);
         let Explanation { without, without_stages } = match self.explains {
             true => self.explanation(shortest_us),
             false => Explanation::default(),
@@ -266,7 +292,7 @@ mod tests {
     #[test]
     fn a_quiet_machine_is_foreseen_to_keep_what_its_work_takes() {
         let quiet = forecast(usize::MAX);
-        let foreseen = quiet.foreseen().unwrap();
+        let foreseen = quiet.foresee(|_| 1000, None).unwrap();
         // Steps of the curve are 9 %.
         assert!((20.0..22.0).contains(&foreseen.sustained.as_us()), "{foreseen:?}");
         assert!((18.0..20.0).contains(&foreseen.refused.unwrap().as_us()), "{foreseen:?}");
@@ -293,16 +319,53 @@ mod tests {
     #[test]
     fn a_trial_that_missed_more_teaches_a_slower_pace_and_one_that_agrees_teaches_nothing() {
         let mut quiet = forecast(usize::MAX);
+        watch(&mut quiet, 30.0, |_| 20.0);
         quiet.learn(&trial(30.0, 0));
         assert_eq!(quiet.pace, 1.0);
         // All instances of 22 us are missed: the work takes more than 22 us here, 1.1 times as long.
+        watch(&mut quiet, 22.0, |_| 22.4);
         quiet.learn(&trial(22.0, 10_000));
         assert!((1.1..1.14).contains(&quiet.pace), "{}", quiet.pace);
-        let sustained = quiet.foreseen().unwrap().sustained.as_us();
+        let sustained = quiet.foresee(|_| 1000, None).unwrap().sustained.as_us();
         assert!((22.0..25.5).contains(&sustained), "{sustained}");
-        // No pace makes a job of 22 us miss 3 % at 10 ms.
+        // Pauses explain that 3 % are missed at 1 ms, and no pace would.
+        watch(&mut quiet, 1000.0, |instance| if instance % 33 == 0 { 1500.0 } else { 22.4 });
         quiet.learn(&trial(1000.0, 300));
         assert!((1.1..1.14).contains(&quiet.pace), "{}", quiet.pace);
+    }
+
+    /// Shows a forecast 10 000 instances of a job that takes these times at a period.
+    fn watch(forecast: &mut Forecast, period_us: f64, work_us: impl Fn(u64) -> f64) {
+        let mut end_us = 0.0f64;
+        let responses_ps: Vec<u64> = (0..10_000)
+            .map(|instance| {
+                let start_us = instance as f64 * period_us;
+                end_us = end_us.max(start_us) + work_us(instance);
+                ((end_us - start_us) * 1e6) as u64
+            })
+            .collect();
+        forecast.watch(TimeSpan::from_ps((period_us * 1e6) as u64), &responses_ps);
+    }
+
+    #[test]
+    fn pauses_that_only_trials_met_are_foreseen_for_their_period_and_longer_ones() {
+        let confirmation = Some(Confirmation { wanted: WANTED, time_s: 6.0 });
+        let sustained_us = |forecast: &Forecast| {
+            let foreseen = forecast.foresee(|_| 1000, confirmation).unwrap();
+            assert!(foreseen.is_provable, "{foreseen:?}");
+            foreseen.sustained.as_us()
+        };
+        let mut quiet = forecast(usize::MAX);
+        assert!((20.0..22.0).contains(&sustained_us(&quiet)));
+        // A pause of 400 us in each 1000 instances of 40 us delays some 20 of them, 2 %. The recording contains as much
+        // time, so half of that is expected at 40 us. Periods from 32 us on may have met these pauses.
+        watch(&mut quiet, 40.0, |instance| if instance % 1000 == 499 { 420.0 } else { 20.0 });
+        let share = |period_us| quiet.share_missed(TimeSpan::from_us(period_us)).unwrap();
+        assert!((0.008..0.016).contains(&share(40)), "{}", share(40));
+        assert!(share(30) == 0.0 && share(450) == 0.0, "{} {}", share(30), share(450));
+        // Nothing is known of pauses below 32 us, but a longer period that cannot be proven excludes shorter ones.
+        let sustained = sustained_us(&quiet);
+        assert!((40.0..450.0).contains(&sustained), "{sustained}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::settings::RealTime;
 /// Length of a confirmation in trials, if the user specifies none.
 const TIMES: u32 = 10;
 /// Share of a search's time for finding a period, if the rest is used to confirm it.
-const FINDING: f64 = 0.6;
+const FINDING: f64 = 0.5;
 /// Share of the finding after which gaps are not narrowed further and the trials of the ends are repeated.
 const NARROWING: f64 = 0.5;
 
@@ -54,7 +54,7 @@ mod tests {
     fn a_search_with_a_limit_confirms_within_it_if_nothing_is_said() {
         let Schedule { narrowing_s, finding_s, confirming_s, times, to_its_end } =
             schedule(Some(30.0), None);
-        assert_eq!((narrowing_s, finding_s, confirming_s), (9.0, 18.0, 30.0));
+        assert_eq!((narrowing_s, finding_s, confirming_s), (7.5, 15.0, 30.0));
         assert!(times == 10 && !to_its_end);
     }
 

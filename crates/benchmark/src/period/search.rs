@@ -139,7 +139,7 @@ fn search(
     guess: TimeSpan,
 ) -> Result<Answer> {
     runner.predict(guess)?;
-    let foreseen = runner.foreseen();
+    let foreseen = runner.foresee();
     let mut decision = Decision::new(limits, foreseen.map_or(guess, |foreseen| foreseen.sustained));
     decision.expect(foreseen);
     let Schedule { narrowing_s, finding_s, times, .. } = runner.schedule;
@@ -155,7 +155,7 @@ fn search(
             NextStep::Done(answer) => break answer,
             NextStep::Try(period) => {
                 decision.record(period, runner.test(period, finding_s)?);
-                decision.expect(runner.foreseen());
+                decision.expect(runner.foresee());
             }
         }
     };
@@ -174,15 +174,19 @@ fn confirm(
         match decision.next_to_confirm(runner.longest_to_confirm()) {
             NextToConfirm::Nothing => break,
             NextToConfirm::Try(_) if runner.spent_s() >= until_s => break,
-            NextToConfirm::Try(period) => decision.record(period, runner.test(period, until_s)?),
+            NextToConfirm::Try(period) => {
+                decision.record(period, runner.test(period, until_s)?);
+                decision.expect(runner.foresee());
+            }
             NextToConfirm::Confirm(period) => match runner.confirm(period)? {
                 Confirmed::Holds => {
-                    decision.record(period, Verdict::Sustained);
+                    decision.confirm(period);
                     break;
                 }
                 Confirmed::NoTime => break,
                 Confirmed::Fails(verdict) => {
                     decision.disprove(period, verdict);
+                    decision.expect(runner.foresee());
                     // The ends of the interval are now farther apart than requested.
                     let settled = end == SearchEnd::Settled;
                     end = if settled { SearchEnd::Unsettled } else { end };
@@ -190,7 +194,8 @@ fn confirm(
             },
         }
     }
-    Ok(decision.answer(end))
+    let is_open = end == SearchEnd::Settled && decision.needs_proof();
+    Ok(decision.answer(if is_open { SearchEnd::Unsettled } else { end }))
 }
 
 fn one_period(runner: &mut TrialRunner<'_, '_>, period: TimeSpan) -> Result<Answer> {

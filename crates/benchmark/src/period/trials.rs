@@ -11,7 +11,7 @@ use record::{LateInstance, PeriodSearch, SeenPause, Trial as TrialRecord};
 use super::acceptance::Acceptance;
 use super::command::Command;
 use super::decision::{Answer, Foreseen, Verdict};
-use super::forecast::Forecast;
+use super::forecast::{Confirmation, Forecast};
 use super::notes::{Interruption, LateEnd, WORST_KEPT};
 use super::outcome::{Known, PERIODS_PER_WAITING, SearchOutcome};
 use super::schedule::Schedule;
@@ -27,7 +27,8 @@ const GROWTH: u64 = 8;
 /// Share of a trial before which a period is not refused early, because misses in a shorter time may have had one
 /// cause.
 const EARLIEST: f64 = 1.0 / 4.0;
-/// Factor by which a trial that shows too little is extended, if the user left its length open.
+/// Factor by which a trial that shows too little is extended, if the user left its length open and nothing was
+/// predicted. At a predicted crossing most trials show too little, and the periods beside it show more in the same time.
 const EXTENSION: u64 = 4;
 /// Share of the time for finding that a trial takes if the user left its length open and a period was predicted: a few
 /// trials near the crossing show more than one long one.
@@ -111,9 +112,22 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         !self.trials.is_empty()
     }
 
-    /// Returns the prediction for periods that were not tried yet.
-    pub(super) fn foreseen(&self) -> Option<Foreseen> {
-        self.forecast.as_ref().and_then(Forecast::foreseen)
+    /// Predicts the miss rates of all periods from the recording and all trials.
+    pub(super) fn foresee(&self) -> Option<Foreseen> {
+        let finding_s = self.schedule.finding_s.max(self.spent_s());
+        let time_s = match (self.schedule.times, self.schedule.to_its_end) {
+            (0, _) => None,
+            (times, true) => Some(f64::from(times) * self.bench.settings.real_time.trial_s()),
+            (_, false) => Some((self.schedule.confirming_s - finding_s).max(0.0)),
+        };
+        let wanted = self.to_be_confirmed();
+        let confirmation = time_s.map(|time_s| Confirmation { wanted, time_s });
+        self.forecast.as_ref()?.foresee(|period| self.planned(period), confirmation)
+    }
+
+    /// Returns what the next confirmation must prove.
+    fn to_be_confirmed(&self) -> Acceptance {
+        self.wanted.of_attempt(self.failed.len() as u32 + 1)
     }
 
     /// Returns the time of the search so far, in seconds.
@@ -125,7 +139,8 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
     /// trials of the period together.
     pub(super) fn test(&mut self, period: TimeSpan, until_s: f64) -> Result<Verdict> {
         let mut planned = self.planned(period).min(INSTANCES_MAX);
-        let extended = if self.bench.settings.real_time.trials_are_free() { EXTENSION } else { 1 };
+        let may_extend = self.bench.settings.real_time.trials_are_free() && self.forecast.is_none();
+        let extended = if may_extend { EXTENSION } else { 1 };
         let most = planned.saturating_mul(extended).min(INSTANCES_MAX);
         let earliest_s = EARLIEST * planned as f64 * period.as_s();
         let begin_s = self.spent_s();
@@ -165,7 +180,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         if self.schedule.to_its_end {
             return None;
         }
-        let wanted = self.wanted.of_attempt(self.failed.len() as u32 + 1);
+        let wanted = self.to_be_confirmed();
         let left_s = (self.schedule.confirming_s - self.spent_s()).max(0.0);
         Some(TimeSpan::from_s(left_s / wanted.instances_needed() as f64))
     }
@@ -174,7 +189,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
     /// the requested miss rate. The trials of the search do not count, because the period was chosen for them. The more
     /// confirmations failed before, the higher the confidence must be ([`Acceptance::of_attempt`]).
     pub(super) fn confirm(&mut self, period: TimeSpan) -> Result<Confirmed> {
-        let wanted = self.wanted.of_attempt(self.failed.len() as u32 + 1);
+        let wanted = self.to_be_confirmed();
         let trial = self.planned(period).min(INSTANCES_MAX);
         let asked = trial.saturating_mul(u64::from(self.schedule.times));
         let left_s = self.schedule.confirming_s - self.spent_s();
@@ -187,21 +202,25 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         if !may_begin || (planned < asked && planned < wanted.instances_needed()) {
             return Ok(Confirmed::NoTime);
         }
-        let most = (wanted.miss_rate * planned as f64) as usize;
         let begin_s = self.spent_s();
         let mut responses: Vec<u64> = Vec::new();
-        let mut missed = 0;
-        // Once more than the permitted share is missed, the rest need not be run. A segment begins without a backlog,
-        // so each is as long as all before it: a backlog that grows slowly must have time to cause a miss.
-        while (responses.len() as u64) < planned && missed <= most {
+        // Once it has no chance any more, the rest of the time is left for a longer period. A segment begins without a
+        // backlog, so each is as long as all before it: a backlog that grows slowly must have time to cause a miss.
+        let prospect = wanted.prospect();
+        let (trials, rate) = loop {
             let made = responses.len() as u64;
             let longest = made.max(trial).min(INSTANCES_MAX);
-            let segment = self.segment(period, (planned - made).min(longest), made)?;
-            missed += segment.iter().filter(|&&ps| ps > period.as_ps()).count();
-            responses.extend(segment);
-        }
-        let trials = responses.len().div_ceil(trial as usize);
-        let rate = wanted.rate(&responses, period, trials);
+            responses.extend(self.segment(period, (planned - made).min(longest), made)?);
+            let trials = responses.len().div_ceil(trial as usize);
+            let rate = wanted.rate(&responses, period, trials);
+            let rest = planned.saturating_sub(rate.instances) as f64;
+            let expected = self.forecast.as_ref().and_then(|all| all.share_missed(period));
+            let is_lost = rate.missed > 0
+                && !prospect.has_a_chance(&rate, rest, expected.unwrap_or_default());
+            if is_lost || rest == 0.0 {
+                break (trials, rate);
+            }
+        };
         let record = record_of(wanted, period, begin_s, &responses, &rate);
         self.bench.tell_trial(record.clone())?;
         if record.sustained {
@@ -254,6 +273,9 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
     fn segment(&mut self, period: TimeSpan, instances: u64, made: u64) -> Result<Vec<u64>> {
         Command::Segment { period, instances }.send(self.bench.rank)?;
         let segment = self.segments.run(self.bench.rank, period, instances)?;
+        if let Some(forecast) = &mut self.forecast {
+            forecast.watch(period, &segment.responses_ps);
+        }
         self.keep_worst(period, made, &segment);
         self.keep_pauses(&segment);
         Ok(segment.responses_ps)

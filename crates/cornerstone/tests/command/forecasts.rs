@@ -106,7 +106,7 @@ fn a_search_too_short_to_record_anything_says_so_and_searches_all_the_same() {
     let shown =
         pair(&lab, "quiet", &["--duration", "1ms", "--search-limit", "8ms", "--out", "run.jsonl"])
             .stdout;
-    assert!(shown.contains("nothing was predicted: 0.005 s to find a period within"), "{shown}");
+    assert!(shown.contains("nothing was predicted: 0.004 s to find a period within"), "{shown}");
     assert!(!search(&lab, "run.jsonl")["trials"].as_array().unwrap().is_empty());
 }
 

@@ -73,7 +73,7 @@ fn a_quiet_machine_is_pinned_down_whatever_the_guess() {
             (Verdict::Sustained, 3),
             "seed {seed}"
         );
-        // At most 4 steps outwards and back by 1.3, 1.69, 2.86, 4 ..., 7 halvings of ln 4 to ln 1.02, 4 repeats.
+        // At most 5 steps outwards by 1.15, 1.32, 1.75, 3.06 and 4, 7 halvings of ln 4 to ln 1.02, 4 repeats.
         assert!(decision.trials <= 18, "seed {seed}: {} trials", decision.trials);
     }
 }
@@ -162,17 +162,17 @@ fn an_end_that_changes_its_mind_widens_the_interval() {
     let us = |us: u64| TimeSpan::from_us(us);
     let mut decision = Decision::new(SearchRange { width: 0.1, repeats: 2, ..range() }, us(1000));
     decision.record(us(1000), Refused);
-    decision.record(us(1090), Sustained);
-    assert_eq!(decision.next(), NextStep::Try(us(1090)));
-    decision.record(us(1090), Unclear);
-    // No period above 1090 is sustained. The step from 1000 to 1090 was less than the first step of 1.3, so that is the
-    // next one.
+    decision.record(us(1050), Sustained);
+    assert_eq!(decision.next(), NextStep::Try(us(1050)));
+    decision.record(us(1050), Unclear);
+    // No period above 1050 is sustained. The square of the step from 1000 to 1050 is less than the first step of 1.15,
+    // so that is the next one.
     let NextStep::Try(next) = decision.next() else { panic!("it must go on") };
-    assert!((next.as_us() - 1090.0 * 1.3).abs() < 0.01, "{next:?}");
+    assert!((next.as_us() - 1050.0 * 1.15).abs() < 0.01, "{next:?}");
     decision.record(next, Sustained);
-    // The gap from 1090 to 1417 is too wide.
+    // The gap from 1050 to 1207 is too wide.
     let NextStep::Try(middle) = decision.next() else { panic!("it must go on") };
-    assert!((middle.as_us() - (1090.0 * next.as_us()).sqrt()).abs() < 0.01, "{middle:?}");
+    assert!((middle.as_us() - (1050.0 * next.as_us()).sqrt()).abs() < 0.01, "{middle:?}");
     decision.record(middle, Unclear);
     let NextStep::Done(answer) = decision.done(SearchEnd::TimeLimit) else {
         panic!("it was ended")
@@ -212,24 +212,82 @@ fn what_stays_unclear_lies_inside_the_interval_and_is_tried_again() {
 }
 
 #[test]
-fn a_search_in_a_hurry_tries_its_ends_again_and_leaves_the_gap() {
+fn a_search_in_a_hurry_halves_wide_gaps_and_then_tries_its_ends_again() {
     let us = |us: u64| TimeSpan::from_us(us);
     let mut decision = Decision::new(SearchRange { repeats: 2, ..range() }, us(1000));
-    decision.record(us(1000), Verdict::Refused);
-    decision.record(us(4000), Verdict::Sustained);
-    assert_eq!(decision.next(), NextStep::Try(us(2000)), "halves the gap");
     decision.hurry();
-    for (period, verdict) in [(4000, Verdict::Sustained), (1000, Verdict::Refused)] {
+    decision.record(us(1000), Verdict::Refused);
+    decision.record(us(1440), Verdict::Sustained);
+    assert_eq!(decision.next(), NextStep::Try(us(1200)), "halves the gap of 1.44");
+    decision.record(us(1200), Verdict::Sustained);
+    let NextStep::Try(middle) = decision.next() else { panic!("a gap of 1.2 is wide") };
+    assert!((middle.as_us() - 1095.45).abs() < 0.01, "{middle:?}");
+    // A gap of 1.095 is left.
+    decision.record(middle, Verdict::Refused);
+    for (period, verdict) in [(us(1200), Verdict::Sustained), (middle, Verdict::Refused)] {
         let NextStep::Try(next) = decision.next() else { panic!("each end is tried twice") };
-        assert!(next == us(4000) || next == us(1000), "{next:?}");
-        decision.record(us(period), verdict);
+        assert!(next == us(1200) || next == middle, "{next:?}");
+        decision.record(period, verdict);
     }
     let NextStep::Done(answer) = decision.next() else { panic!("both ends were tried twice") };
     assert_eq!(answer.end, SearchEnd::TimeLimit);
-    assert_eq!(
-        (answer.longest_refused, answer.shortest_sustained),
-        (Some(us(1000)), Some(us(4000)))
-    );
+    assert_eq!((answer.longest_refused, answer.shortest_sustained), (Some(middle), Some(us(1200))));
+}
+
+#[test]
+fn steps_beyond_a_predicted_period_are_moderate() {
+    let us = |us: u64| TimeSpan::from_us(us);
+    let mut decision = Decision::new(range(), us(4000));
+    decision.record(us(4000), Verdict::Sustained);
+    decision.record(us(1000), Verdict::Unclear);
+    assert_eq!(decision.next(), NextStep::Try(us(250)), "the square of 4 is cut to 4");
+    decision.expect(Some(Foreseen {
+        refused: Some(us(1000)),
+        sustained: us(4000),
+        is_provable: false,
+        unprovable: None,
+    }));
+    let NextStep::Try(next) = decision.next() else { panic!("none is refused") };
+    assert!((next.as_us() - 1000.0 / 1.5).abs() < 0.01, "{next:?}");
+}
+
+#[test]
+fn what_can_be_proven_is_confirmed_and_sustained_only_after_that() {
+    let us = |us: u64| TimeSpan::from_us(us);
+    let mut decision = Decision::new(SearchRange { width: 0.1, ..range() }, us(1000));
+    let expect = |decision: &mut Decision, sustained: u64| {
+        let (sustained, unprovable) = (us(sustained), Some(us(sustained - 20)));
+        let foreseen = Foreseen { refused: None, sustained, is_provable: true, unprovable };
+        decision.expect(Some(foreseen));
+    };
+    decision.record(us(1000), Verdict::Refused);
+    decision.record(us(1200), Verdict::Sustained);
+    decision.record(us(1090), Verdict::Unclear);
+    assert_eq!(decision.next_to_confirm(None), NextToConfirm::Confirm(us(1200)));
+    expect(&mut decision, 1090);
+    assert_eq!(decision.next_to_confirm(None), NextToConfirm::Confirm(us(1090)));
+    assert!(decision.needs_proof());
+    let sustained = |decision: &Decision| decision.answer(SearchEnd::Settled).shortest_sustained;
+    assert_eq!(sustained(&decision), Some(us(1200)));
+
+    // A trial that missed nothing does not outweigh all that is known.
+    let mut longer = decision.clone();
+    expect(&mut longer, 1219);
+    assert_eq!(longer.next_to_confirm(None), NextToConfirm::Confirm(us(1200)));
+    expect(&mut longer, 1300);
+    assert_eq!(longer.next(), NextStep::Try(us(1300)));
+    assert_eq!(longer.next_to_confirm(None), NextToConfirm::Try(us(1300)));
+    assert_eq!(longer.next_to_confirm(Some(us(5000))), NextToConfirm::Confirm(us(1300)));
+
+    let mut failed = decision.clone();
+    failed.disprove(us(1090), Verdict::Sustained);
+    assert_eq!(failed.next_to_confirm(None), NextToConfirm::Confirm(us(1200)));
+
+    // A longer period that is unclear does not move the end away from what is confirmed.
+    decision.record(us(1300), Verdict::Unclear);
+    assert_eq!(sustained(&decision), None);
+    decision.confirm(us(1090));
+    assert_eq!((sustained(&decision), decision.needs_proof()), (Some(us(1090)), false));
 }
 
 #[test]
@@ -251,12 +309,12 @@ fn a_period_that_time_is_left_for_is_confirmed_in_place_of_a_longer_one() {
     // There is time only for periods that are not sustained.
     decision.record(span(899), Verdict::Refused);
     assert_eq!(confirm(&decision, 900), 1000.0);
-    // If none is sustained, the second step of 1.3 is confirmed at once if there is time for it, and the first is tried
-    // otherwise.
+    // If none is sustained, the second step is confirmed at once if there is time for it, and the first is tried
+    // otherwise: the square of that from 899 to 1000, 1.2373, and then 1.15.
     decision.disprove(span(1000), Verdict::Unclear);
-    assert_eq!(confirm(&decision, 9000), 1690.0);
+    assert!((confirm(&decision, 9000) - 1237.32 * 1.15).abs() < 0.01);
     assert_eq!(confirm(&decision, 1200), 1200.0);
-    let longer = NextToConfirm::Try(span(1300));
+    let longer = NextToConfirm::Try(TimeSpan::from_ps(1_237_315_965));
     assert_eq!(decision.next_to_confirm(Some(span(900))), longer);
     assert_eq!(decision.next_to_confirm(None), longer);
 }
