@@ -2,8 +2,8 @@
 //!
 //! The state of a search is its evidence: the result of all trials of each period together, which is sustained, refused
 //! or unclear. If the result is to be confirmed and a prediction says from which period on a confirmation probably
-//! succeeds, the periods from there on that are not refused count as sustained until then, and no shorter ones: one trial
-//! shows little of rare pauses. The search has four steps:
+//! succeeds, the periods from there on that are not refused count as sustained until then, and those that it will probably
+//! not prove do not: one trial shows little of rare pauses. The search has four steps:
 //!
 //! 1. From a first guess, in growing steps, it finds one refused and one sustained period.
 //! 2. It halves the gap above the longest refused period and the gap below the shortest sustained one, the wider gap

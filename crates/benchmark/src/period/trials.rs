@@ -214,10 +214,11 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             let trials = responses.len().div_ceil(trial as usize);
             let rate = wanted.rate(&responses, period, trials);
             let rest = planned.saturating_sub(rate.instances) as f64;
-            let expected = self.forecast.as_ref().and_then(|all| all.share_missed(period));
-            let is_lost = rate.missed > 0
-                && !prospect.has_a_chance(&rate, rest, expected.unwrap_or_default());
-            if is_lost || rest == 0.0 {
+            let expected = || self.forecast.as_ref().and_then(|all| all.share_missed(period));
+            let is_over = rest == 0.0
+                || rate.missed > 0
+                    && !prospect.has_a_chance(&rate, rest, expected().unwrap_or_default());
+            if is_over {
                 break (trials, rate);
             }
         };
