@@ -20,14 +20,15 @@ fn main() {
     }
 }
 
-/// What git calls the checkout in `root`; none where `root` is not the top of one (an unpacked archive, perhaps
-/// inside somebody else's checkout).
+/// Returns the short hash of the commit in `root`, with `-dirty` if the sources were changed. Returns none where `root`
+/// is not the top of a checkout (an unpacked archive, perhaps inside somebody else's checkout), and without git.
 fn revision(root: &Path) -> Option<String> {
     let top = PathBuf::from(git(root, &["rev-parse", "--show-toplevel"])?);
     if top.canonicalize().ok()? != root {
         return None;
     }
-    git(root, &["describe", "--tags", "--always", "--dirty"])
+    // Tags are excluded: the version already stands beside the revision.
+    git(root, &["describe", "--always", "--dirty", "--exclude=*"])
 }
 
 fn git(root: &Path, arguments: &[&str]) -> Option<String> {

@@ -26,9 +26,16 @@ fn help_teaches_with_examples_and_exit_statuses() {
 
 #[test]
 fn the_version_names_the_revision() {
-    let version = Lab::new().succeed(&["--version"]).stdout;
-    assert!(version.starts_with("cornerstone "), "{version}");
-    assert!(version.contains('('), "{version}");
+    let printed = Lab::new().succeed(&["--version"]).stdout;
+    let version = concat!("cornerstone ", env!("CARGO_PKG_VERSION"), " (");
+    let revision = printed.strip_prefix(version).and_then(|rest| rest.strip_suffix(")\n"));
+    let revision = revision.unwrap_or_else(|| panic!("{printed}"));
+    let hash = revision.strip_suffix("-dirty").unwrap_or(revision);
+    let is_hash = hash.len() >= 7 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    assert!(is_hash || revision == "unknown", "{printed}");
+    // mpiexec prints the same, but for its name.
+    let of_mpiexec = Lab::new().succeed(&["mpiexec", "--version"]).stdout;
+    assert_eq!(of_mpiexec, printed.replace("cornerstone", "mpiexec (Cornerstone)"));
 }
 
 #[test]
