@@ -205,7 +205,7 @@ fn point(run: &Run, measurement: &Measurement, extremes: Option<Extremes>) -> Po
 /// Share of the runs of a level that may be outliers and are not counted.
 const OFF: f64 = 0.1;
 
-/// Factor beyond which a machine's state is not taken for the cause (docs/decisions/0109).
+/// Factor beyond which a machine's state is not taken for the cause (docs/decisions/0068).
 const FAR: f64 = 20.0;
 
 impl Series {

@@ -153,7 +153,7 @@ fn size_of_scalability(size: &str) -> Option<u64> {
 /// Computes table 11: the time that one more node adds, against the original system, in percent. The model is a
 /// straight line over the nodes, so any two numbers of them give its slope. A unicast is the longest one, around all
 /// other nodes: only that reading reaches the axes of figure 13 and gives the averages of section 7
-/// (docs/decisions/0064-figure-13-uses-the-longest-unicast.md).
+/// (docs/decisions/0009-the-tables-of-the-papers.md#figure-13-uses-the-longest-unicast).
 fn scalability(call: &str, size: &str, system: &str) -> Option<f64> {
     let bytes = size_of_scalability(size)?;
     let system = match system {

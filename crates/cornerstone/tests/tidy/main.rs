@@ -1,9 +1,10 @@
 //! Reads the sources as text, and refuses properties that make them hard to read or to change: files and functions that
 //! are too long, crates that depend on others than the architecture permits, modules that import from modules above
-//! them, files that import each other, one type name for different things, words that the glossary replaces, and links
-//! without a target.
+//! them, files that import each other, one type name for different things, words that the glossary replaces, links without
+//! a target, and decisions without a status.
 
 mod circles;
+mod decisions;
 mod dependencies;
 mod examples;
 mod imports;

@@ -124,7 +124,7 @@ impl Engine {
     }
 
     /// Returns whether a message stays in its ring for now. No receive accepts it yet, but one may be posted soon, and
-    /// a copy would cost more than the message (decision 0020).
+    /// a copy would cost more than the message (decision 0027).
     #[inline]
     fn defers_copy(&self, source: usize, body: &Body) -> bool {
         self.may_defer_copy

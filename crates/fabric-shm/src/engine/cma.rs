@@ -2,7 +2,7 @@
 //! and `process_vm_writev`).
 //!
 //! At the start the ranks measure whether it is permitted, and whether it is faster than fragments through the ring
-//! (decision 0023).
+//! (decision 0010).
 
 use std::io;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! In-place receives: the receiver reads messages in their sender's arena (decision 0024).
+//! In-place receives: the receiver reads messages in their sender's arena (decision 0010).
 //!
 //! Every rank can read a message in an arena, so a receive that only reads it once need not copy it. The receiver keeps
 //! the RTS instead, and sends its FIN when the program releases the message.

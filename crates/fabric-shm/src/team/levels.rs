@@ -1,4 +1,4 @@
-//! Arrival in levels, for teams with too many members for each to poll all others (decision 0035).
+//! Arrival in levels, for teams with too many members for each to poll all others (decision 0014).
 
 use contract::Apply;
 

@@ -54,7 +54,7 @@ impl Team {
         self.boards[board].wrapping_add(1).cast_mut().cast()
     }
 
-    /// Swaps the places of two members that have both given a part in a step and taken the other's (decision 0028).
+    /// Swaps the places of two members that have both given a part in a step and taken the other's (decision 0014).
     ///
     /// Each puts its next longer part of this slot where it has just read, because it has those lines in its cache. If
     /// only one gives there is nothing to swap. Each member swaps by itself, as both find out if they are not in the

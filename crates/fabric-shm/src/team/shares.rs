@@ -1,5 +1,5 @@
 //! Long allreduces of which each group of members combines a share. With two members that have a processor each, each
-//! member is a group; if ranks are oversubscribed and bound, the members of each processor are (decision 0029).
+//! member is a group; if ranks are oversubscribed and bound, the members of each processor are (decision 0014).
 //!
 //! The last member of a group to arrive owns its share. It puts all its data but that share, reads the share in its
 //! caller's memory, and combines into the free room in its slots. So less is copied than if all members put everything.

@@ -177,7 +177,7 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
     }
 
     /// Returns a persistent request. Members may start their requests in any order, so each has a context of its own in
-    /// the fabric, or tags of its own among the messages (decision 0117).
+    /// the fabric, or tags of its own among the messages (decision 0036).
     ///
     /// # Errors
     /// Errors that end the run.

@@ -1,4 +1,4 @@
-//! Contexts of persistent collectives (decision 0117).
+//! Contexts of persistent collectives (decision 0036).
 
 use std::rc::Rc;
 
