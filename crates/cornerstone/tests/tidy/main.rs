@@ -1,7 +1,7 @@
 //! Reads the sources as text, and refuses properties that make them hard to read or to change: files and functions that
 //! are too long, crates that depend on others than the architecture permits, modules that import from modules above
 //! them, files that import each other, one type name for different things, words that the glossary replaces, links without
-//! a target, and decisions without a status.
+//! a target, decisions without a status, and measurements without a reader.
 
 mod circles;
 mod decisions;
@@ -9,6 +9,7 @@ mod dependencies;
 mod examples;
 mod imports;
 mod links;
+mod measurements;
 mod module_order;
 mod modules;
 mod names;

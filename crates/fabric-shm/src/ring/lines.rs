@@ -58,7 +58,7 @@ pub(crate) unsafe fn take_lines(start: *const u8, bytes: usize) {
 }
 
 /// Copies `bytes` bytes, at most a [`Body`]'s, without a call: by overlapping moves of a fixed size, which are faster
-/// than `memcpy` for a length that the compiler does not know. See docs/measurements.md#copies-of-a-few-bytes.
+/// than `memcpy` for a length that the compiler does not know.
 ///
 /// # Safety
 /// Both places hold `bytes` bytes and do not overlap.

@@ -14,7 +14,7 @@ use crate::socket::Pieces;
 
 /// Length up to which messages are sent eagerly, while there is credit. Longer ones wait for their receive, so that
 /// they go directly into its memory. Eager ones lose in a ping-pong from here on, and win in streams
-/// (docs/measurements.md, "Eager messages over TCP").
+/// (docs/measurements.md#eager-messages-over-tcp).
 pub(crate) const EAGER_MAX: usize = 128 << 10;
 /// Maximum length of the unexpected messages of one other rank that a rank keeps.
 pub(crate) const CREDIT_BYTES: usize = 4 << 20;
