@@ -9,6 +9,7 @@ mod dependencies;
 mod examples;
 mod imports;
 mod links;
+mod machine_files;
 mod measurements;
 mod module_order;
 mod modules;

@@ -77,7 +77,21 @@ fn suggestion(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+
     use super::*;
+
+    #[test]
+    fn every_file_of_the_folder_is_built_in() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines");
+        let entries = fs::read_dir(folder).unwrap();
+        let files = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let in_folder: BTreeSet<String> =
+            files.filter_map(|file| file.strip_suffix(".toml").map(str::to_owned)).collect();
+        let listed: BTreeSet<String> = built_in_names().map(str::to_owned).collect();
+        assert_eq!(listed, in_folder);
+    }
 
     #[test]
     fn every_built_in_machine_is_sound_and_bears_its_files_name() {
