@@ -1,6 +1,7 @@
 //! Ranks of programs that `cornerstone launch` has started, over the fabric that it has selected.
 //!
 //! A program of one's own calls [`run`]. A library in any program calls [`join`] and gets the endpoint of a fabric.
+#![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 

@@ -17,6 +17,7 @@ mod names;
 mod sizes;
 mod sources;
 mod tokens;
+mod unsafe_code;
 mod words;
 
 use std::collections::BTreeSet;
