@@ -64,7 +64,10 @@ class Lulesh(Program):
 
 class CoMD(Program):
     name = "CoMD"
-    build = [("src-mpi", ["cp", "Makefile.vanilla", "Makefile"]), ("src-mpi", ["make", f"CC={COMPILER}", "OPTFLAGS=-O3"])]
+    build = [
+        ("src-mpi", ["cp", "Makefile.vanilla", "Makefile"]),
+        ("src-mpi", ["make", f"CC={COMPILER}", "OPTFLAGS=-O3"]),
+    ]
     good = (r"no atoms lost",)
     bad = (r"atoms lost #",)
 

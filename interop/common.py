@@ -54,7 +54,9 @@ def build():
 def build_for_speed():
     """Builds the library and the launcher as users have them. Returns their folder, where programs find the library."""
     release = WORK.parent / "release"
-    packages = [word for name in ("libmpi-abi", "libprofile", "libvirtual-time", "cornerstone") for word in ("-p", name)]
+    packages = [
+        word for name in ("libmpi-abi", "libprofile", "libvirtual-time", "cornerstone") for word in ("-p", name)
+    ]
     must(["cargo", "build", "--release", "--quiet", *packages], cwd=ROOT)
     link = release / "libmpi_abi.so.1"
     link.unlink(missing_ok=True)
@@ -143,8 +145,8 @@ def launching(ranks):
 
 
 def on_two_hosts(ranks):
-    """The same for this host under two names: the ranks of each name share memory, and reach the others over TCP, or what the
-    fabric names."""
+    """The same for this host under two names: the ranks of each name share memory, and reach the others over TCP, or
+    what the fabric names."""
     here = (ranks + 1) // 2
     return (LAUNCHER, "launch", "--host", f"localhost:{here},127.0.0.1:{max(ranks - here, 1)}")
 

@@ -109,7 +109,9 @@ def judge(tally, hosts, running, cuts):
     pauses = cut_at_random(hosts, running, random.Random(SEED), cuts)
     ended = running.end()
     stopped = "messages did not pass again" if None in pauses else None
-    tally.take(f"{len(pauses)} cuts of {count} hosts, seed {SEED}: every byte came, once and in order", stopped or ended)
+    tally.take(
+        f"{len(pauses)} cuts of {count} hosts, seed {SEED}: every byte came, once and in order", stopped or ended
+    )
     if not stopped:
         longest = max(pauses)
         print(f"    until messages passed again: median {statistics.median(pauses):.3f} s, longest {longest:.3f} s")

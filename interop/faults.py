@@ -113,8 +113,21 @@ class Course:
 
 
 def words(benchmark, ranks, file):
-    return [LAUNCHER, "run", benchmark, "--ranks", ranks, "--sizes", SIZE_BYTES, "--duration", f"{DURATION_S}s", "--launches",
-            1, "--out", file]
+    return [
+        LAUNCHER,
+        "run",
+        benchmark,
+        "--ranks",
+        ranks,
+        "--sizes",
+        SIZE_BYTES,
+        "--duration",
+        f"{DURATION_S}s",
+        "--launches",
+        1,
+        "--out",
+        file,
+    ]
 
 
 def sent_bytes(process):
@@ -158,7 +171,9 @@ def simulated(folder, benchmark, slots, cuts):
     more = ["--fabric", "sim:machine.toml", *(["--faults", "faults.toml"] if cuts else [])]
     command = [str(word) for word in [*words(benchmark, 2 * slots, file), *more]]
     try:
-        done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT_S)
+        done = subprocess.run(
+            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT_S
+        )
     except subprocess.TimeoutExpired:
         return None, f"it does not end within {LIMIT_S} s"
     return course(done.returncode, done.stdout, file)
@@ -205,7 +220,10 @@ def fault(tally, hosts, folder):
     for what, rates in (("before", before), ("with one cable", between), ("at the end", after)):
         row(f"rate {what}, MB/s", *(f"{rate:.1f}" for rate in rates))
     back = [one.back_s(BACK * rate, MENDED_S) for one, rate in zip(courses, before)]
-    row(f"mended until {100 * BACK:.0f} % of the rate before, s", *("never" if one is None else f"{one:.2f}" for one in back))
+    row(
+        f"mended until {100 * BACK:.0f} % of the rate before, s",
+        *("never" if one is None else f"{one:.2f}" for one in back),
+    )
     for when, rates in (("while a cable is cut", between), ("at the end", after)):
         stands = None if min(rates) > 0 else f"{rates} MB/s"
         tally.take(f"fault: data flow {when}", stands)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""How fast ranks write and read a file together (MPI-IO), with our library and with MPICH, turn by turn: medians in MiB/s.
+"""How fast ranks write and read a file together (MPI-IO), with our library and with MPICH, turn by turn: medians in
+MiB/s.
 
-  CORNERSTONE_MPI_ROOTS  installations of MPI libraries under the standard ABI, with colons between: folders with bin/mpiexec
+  CORNERSTONE_MPI_ROOTS  installations of MPI libraries under the standard ABI, with colons between: folders with
+                         bin/mpiexec
 Words are numbers of ranks (2 and 4 if there are none). The file lies in --folder, which decides what is measured.
 """
 

@@ -45,8 +45,15 @@ def test_bindings(tally, skips, sources):
     """Runs the tests of the bindings, which are a separate project that uses the installed files."""
     folder = OUT / "tests"
     configure(sources / "test", folder, f"-DMPI_Fortran_COMPILER={COMPILER}")
-    done = subprocess.run(["ctest", "--timeout", str(TIME_LIMIT_S), "--output-on-failure"], cwd=folder, env=environment(),
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(
+        ["ctest", "--timeout", str(TIME_LIMIT_S), "--output-on-failure"],
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
     results = re.findall(r"^ *\d+/\d+ Test +#\d+: (\S+) \.*\s*(.*?) +[0-9.]+ sec", done.stdout, re.MULTILINE)
     if not results:
         tally.take("mpif", f"ctest ran no test: {done.stdout.strip()[-200:]}")

@@ -34,7 +34,9 @@ def benchmarks(program):
     """Returns the names of the benchmarks, which the program lists."""
     listed = run(1, [program, "-list"]).output.splitlines()
     words = [line.strip() for line in listed]
-    return [word for word in words if word and word.replace("_", "").isalnum() and word[0].isupper() and " " not in word]
+    return [
+        word for word in words if word and word.replace("_", "").isalnum() and word[0].isupper() and " " not in word
+    ]
 
 
 def verdict(ended):

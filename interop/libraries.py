@@ -37,8 +37,18 @@ class PnetCDF:
     name = "PnetCDF"
     tools = ("make", "m4", "autoreconf", "libtoolize")
     folder = "."
-    build = [["autoreconf", "--force", "--install"],
-             ["./configure", "--silent", "--disable-shared", "--disable-fortran", "--disable-cxx", "MPICC=mpicc", "MPICXX=mpicxx"]]
+    build = [
+        ["autoreconf", "--force", "--install"],
+        [
+            "./configure",
+            "--silent",
+            "--disable-shared",
+            "--disable-fortran",
+            "--disable-cxx",
+            "MPICC=mpicc",
+            "MPICXX=mpicxx",
+        ],
+    ]
     tests = [(["make", "-s", "check"], r"^(?P<how>PASS|SKIP|FAIL|XPASS|ERROR): (?P<name>\S+)"),
              (["make", "-s", "ptests"], r"^\*\*\* TESTING +(?P<name>.*?) +-- +(?P<how>\w+)")]
     good = ("PASS", "pass")
@@ -73,8 +83,17 @@ def test_library(tally, library, sources):
     for command, words in library.tests:
         label = f"{library.name}: {' '.join(command)}"
         try:
-            done = subprocess.run(command, cwd=folder, env=installed.environment(MPI), stdin=subprocess.DEVNULL, text=True,
-                                  errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIME_LIMIT_S)
+            done = subprocess.run(
+                command,
+                cwd=folder,
+                env=installed.environment(MPI),
+                stdin=subprocess.DEVNULL,
+                text=True,
+                errors="replace",
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=TIME_LIMIT_S,
+            )
         except subprocess.TimeoutExpired:
             tally.take(label, f"still running after {TIME_LIMIT_S} s")
             continue

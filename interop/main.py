@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Random programs, and programs that nobody here wrote, against our MPI header and library.
 
-Suites: random (our own, held against MPICH), mpi4py (fetched by pip), mpich-abi (programs that were built against MPICH: mpi4py's
-wheel, and Debian's), wheel (what `make wheel` makes, with mpi4py built by it), cuts (300 cuts of cables between two to four hosts of
-network name spaces; root only), faults (the rate over time around a cut and around congestion on such hosts, beside a simulated
-machine of the same facts; root only), osu, imb, mpich, races, fortran, libraries, programs (each from a folder that you name in the environment):
+Suites: random (our own, held against MPICH), mpi4py (fetched by pip), mpich-abi (programs that were built against
+MPICH: mpi4py's wheel, and Debian's), wheel (what `make wheel` makes, with mpi4py built by it), cuts (300 cuts of cables
+between two to four hosts of network name spaces; root only), faults (the rate over time around a cut and around
+congestion on such hosts, beside a simulated machine of the same facts; root only), osu, imb, mpich, races, fortran,
+libraries, programs (each from a folder that you name in the environment):
   CORNERSTONE_OSU_SOURCE sources of the OSU micro-benchmarks 7: the folder with their `configure`
   CORNERSTONE_IMB    sources of the Intel MPI benchmarks: the folder with `src_cpp`
   CORNERSTONE_MPICH  sources of MPICH: the folder with `test/mpi`
@@ -35,18 +36,44 @@ from common import build, source
 
 OWN = {"random": random_programs, "mpi4py": mpi4py_suite, "mpich-abi": mpich_abi, "wheel": wheel, "cuts": cuts,
        "faults": faults}
-FROM_SOURCE = {"osu": osu, "imb": imb, "mpich": mpich, "races": races, "fortran": fortran, "libraries": libraries, "programs": programs}
+FROM_SOURCE = {
+    "osu": osu,
+    "imb": imb,
+    "mpich": mpich,
+    "races": races,
+    "fortran": fortran,
+    "libraries": libraries,
+    "programs": programs,
+}
 
 
 def arguments():
     parser = argparse.ArgumentParser(
         prog="interop/main.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("suites", nargs="*", metavar="SUITE", help="random, mpi4py, mpich-abi, wheel, cuts, faults, osu, imb, mpich, races, fortran, libraries, programs; all if none is named")
+    parser.add_argument(
+        "suites",
+        nargs="*",
+        metavar="SUITE",
+        help=(
+            "random, mpi4py, mpich-abi, wheel, cuts, faults, osu, imb, mpich, races, fortran, libraries, programs; "
+            "all if none is named"
+        ),
+    )
     parser.add_argument("--ranks", metavar="N,N,...", help="the numbers of ranks, instead of each suite's own")
-    parser.add_argument("--fabric", type=common.carrier, metavar="FABRIC",
-                        help="what carries the messages: local (shared memory, the default), tcp, cluster (two hosts by name), cluster:ofi:PROVIDER (the same), ofi, ofi:PROVIDER or sim:MACHINE; random always runs on all of these, and programs without it on local, tcp and the twin of this machine")
-    parser.add_argument("--only", metavar="PATTERN", help="only what has a name like this, as they are printed (* stands for anything)")
+    parser.add_argument(
+        "--fabric",
+        type=common.carrier,
+        metavar="FABRIC",
+        help=(
+            "what carries the messages: local (shared memory, the default), tcp, cluster (two hosts by name), "
+            "cluster:ofi:PROVIDER (the same), ofi, ofi:PROVIDER or sim:MACHINE; random always runs on all of these, "
+            "and programs without it on local, tcp and the twin of this machine"
+        ),
+    )
+    parser.add_argument(
+        "--only", metavar="PATTERN", help="only what has a name like this, as they are printed (* stands for anything)"
+    )
     given = parser.parse_args()
     known = [*OWN, *FROM_SOURCE]
     for name in given.suites:

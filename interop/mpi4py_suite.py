@@ -21,9 +21,13 @@ def fetch(pip):
     if not SOURCE.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
         command = pip + ["download", "--no-deps", "--no-binary", ":all:", f"mpi4py=={VERSION}", "--dest", FOLDER]
-        got = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        got = subprocess.run(
+            [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
         if got.returncode != 0:
-            print(f"skipped: mpi4py's own tests, because pip cannot fetch mpi4py {VERSION}: {got.stdout.strip()[-200:]}")
+            print(
+                f"skipped: mpi4py's own tests, because pip cannot fetch mpi4py {VERSION}: {got.stdout.strip()[-200:]}"
+            )
             return False
         with tarfile.open(FOLDER / f"mpi4py-{VERSION}.tar.gz") as archive:
             # Versions of Python before 3.11.4 have no filter.
@@ -46,7 +50,8 @@ def build():
 
 def verdict(ended):
     if ended.status == 0:
-        # A module that finds no test would otherwise pass. Ranks write into one stream, so the words need not begin a line.
+        # A module that finds no test would otherwise pass. Ranks write into one stream, so the words need not begin a
+        # line.
         if re.search(r"Ran [1-9]\d* tests? in ", ended.output):
             return None
         return f"it ran no tests, and wrote {ended.output[-300:]!r}"

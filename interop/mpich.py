@@ -8,11 +8,44 @@ import subprocess
 from common import COMPILER, ROOT, WORK, Skips, Tally, must, outside, run, selected
 
 VARIABLE = "CORNERSTONE_MPICH"
-FOLDERS = ("pt2pt", "coll", "comm", "datatype", "group", "attr", "rma", "topo", "session", "part", "mpi_t", "init", "info", "io",
-           "errors/pt2pt", "errors/coll", "errors/comm", "errors/datatype", "errors/group", "errors/attr",
-           "errors/rma", "errors/topo", "errors/session", "errors/io",
-           "threads/pt2pt", "threads/coll", "threads/comm", "threads/init", "threads/rma", "threads/spawn",
-           "threads/mpi_t", "threads/part", "errhan", "errors/faults", "spawn", "errors/spawn")
+FOLDERS = (
+    "pt2pt",
+    "coll",
+    "comm",
+    "datatype",
+    "group",
+    "attr",
+    "rma",
+    "topo",
+    "session",
+    "part",
+    "mpi_t",
+    "init",
+    "info",
+    "io",
+    "errors/pt2pt",
+    "errors/coll",
+    "errors/comm",
+    "errors/datatype",
+    "errors/group",
+    "errors/attr",
+    "errors/rma",
+    "errors/topo",
+    "errors/session",
+    "errors/io",
+    "threads/pt2pt",
+    "threads/coll",
+    "threads/comm",
+    "threads/init",
+    "threads/rma",
+    "threads/spawn",
+    "threads/mpi_t",
+    "threads/part",
+    "errhan",
+    "errors/faults",
+    "spawn",
+    "errors/spawn",
+)
 OUT = WORK / "mpich"
 
 
@@ -82,7 +115,9 @@ def compile_one(tests, folder, program, out=OUT, compiler=(COMPILER,), libraries
 
 def refused(command, **options):
     """Runs a command of a compiler. Returns its error, or None."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    done = subprocess.run(
+        [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
+    )
     errors = [line for line in done.stdout.splitlines() if "rror" in line or "undefined" in line]
     return None if done.returncode == 0 else f"does not compile: {(errors or ['?'])[0][-140:]}"
 

@@ -14,7 +14,14 @@ FOLDER = WORK / "mpich-abi"
 # The folder with the library under MPICH's own name, which the wheel of mpi4py loads, and under Debian's name.
 NAMES = FOLDER / "lib"
 # Packages of Debian that are built against libmpich12. Of libmpich12 itself, only the library for Fortran is used.
-DEBIAN = ("netpipe-mpich2", "libscalapack-mpich2.2", "libmpich-dev", "libmpich12", "libhdf5-mpich-103-1", "libhdf5-mpich-dev")
+DEBIAN = (
+    "netpipe-mpich2",
+    "libscalapack-mpich2.2",
+    "libmpich-dev",
+    "libmpich12",
+    "libhdf5-mpich-103-1",
+    "libhdf5-mpich-dev",
+)
 # The packages that these need. They may be missing on a machine.
 NEEDED = ("liblapack3", "libblas3", "libgfortran5", "libsz2", "libaec0")
 
@@ -43,7 +50,8 @@ int main(void) {
     descinit_(vector, &n, &one, &block, &block, &zero, &zero, &context, &lead, &info);
     for (int j = 0; j < others; j++)
         for (int i = 0; i < mine; i++) {
-            int down = (i / block * rows + row) * block + i % block, right = (j / block * columns + column) * block + j % block;
+            int down = (i / block * rows + row) * block + i % block;
+            int right = (j / block * columns + column) * block + j % block;
             a[i + j * lead] = down == right ? 2.0 * n : 1.0;
         }
     for (int i = 0; i < mine; i++) b[i] = 3.0 * n - 1;
@@ -112,7 +120,11 @@ def fetch_debian():
     packages = FOLDER / "packages"
     packages.mkdir(parents=True, exist_ok=True)
     got = subprocess.run(
-        ["apt-get", "download", "-qq", *DEBIAN, *NEEDED], cwd=packages, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ["apt-get", "download", "-qq", *DEBIAN, *NEEDED],
+        cwd=packages,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     if got.returncode != 0:
         print(f"skipped: Debian's programs for MPICH, because apt-get does not fetch them: {got.stdout.strip()[-200:]}")
@@ -130,13 +142,21 @@ def debian(tally, ranks, environment):
     paths = [NAMES, libraries, libraries / "lapack", libraries / "blas"]
     environment = {**environment, "LD_LIBRARY_PATH": os.pathsep.join(map(str, paths))}
     if selected("netpipe at 2 ranks"):
-        ended = run(2, [folder / "usr/bin/NPmpich2", "-u", "1024", "-o", FOLDER / "netpipe.out"], environment=environment)
+        ended = run(
+            2, [folder / "usr/bin/NPmpich2", "-u", "1024", "-o", FOLDER / "netpipe.out"], environment=environment
+        )
         lines = re.findall(r"^\s*\d+:\s+\d+ bytes.*Mbps", ended.output, re.MULTILINE)
-        failure = ended.reason() if ended.status != 0 else None if len(lines) > 10 else f"{len(lines)} sizes were measured"
+        failure = (
+            ended.reason() if ended.status != 0 else None if len(lines) > 10 else f"{len(lines)} sizes were measured"
+        )
         tally.take("netpipe at 2 ranks", failure)
     program = FOLDER / "scalapack"
     (FOLDER / "scalapack.c").write_text(SCALAPACK)
-    linked = [libraries / "libscalapack-mpich.so.2.2", "-Wl,--allow-shlib-undefined", "-Wl,--unresolved-symbols=ignore-in-shared-libs"]
+    linked = [
+        libraries / "libscalapack-mpich.so.2.2",
+        "-Wl,--allow-shlib-undefined",
+        "-Wl,--unresolved-symbols=ignore-in-shared-libs",
+    ]
     must(["cc", "-o", program, FOLDER / "scalapack.c", *linked, "-lm"])
     for count in ranks:
         name = f"scalapack at {count} ranks"

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What `launch --report` costs a program: nanoseconds more for each call, with it and without, turn by turn.
 
-Programs named on the command line are timed too, each as one word: its number of ranks, a colon, the program and its arguments:
+Programs named on the command line are timed too, each as one word: its number of ranks, a colon, the program and its
+arguments:
   interop/overhead.py '8:./lulesh2.0 -s 20 -i 50' '2:./CoMD-mpi -i 2 -j 1 -k 1'
-For these it prints the median of the turns with its 95 % interval. Nothing else should run meanwhile. The status is 1 if a call
-costs more than it may, or a program loses more than it may.
+For these it prints the median of the turns with its 95 % interval. Nothing else should run meanwhile. The status is 1
+if a call costs more than it may, or a program loses more than it may.
 """
 
 import argparse
@@ -74,7 +75,9 @@ def main():
     for name, (without, observed) in calls().items():
         more = statistics.median(observed) - statistics.median(without)
         missed |= more > MOST_NS
-        print(f"| {name} | {statistics.median(without):.1f} ns | {statistics.median(observed):.1f} ns | {more:.1f} ns |")
+        print(
+            f"| {name} | {statistics.median(without):.1f} ns | {statistics.median(observed):.1f} ns | {more:.1f} ns |"
+        )
     for program in given.programs:
         ranks, _, words = program.partition(":")
         times = ([], [])
@@ -85,8 +88,10 @@ def main():
         shares = sorted(more / less - 1 for less, more in zip(*times, strict=True))
         share, outer = statistics.median(shares), outside(len(shares))
         missed |= share > MOST_SHARE
-        print(f"| {pathlib.Path(words.split()[0]).name}, {ranks} ranks | {statistics.median(times[False]):.2f} s | "
-              f"{statistics.median(times[True]):.2f} s | {share:.1%} ({shares[outer]:.1%} to {shares[-1 - outer]:.1%}) |")
+        print(
+            f"| {pathlib.Path(words.split()[0]).name}, {ranks} ranks | {statistics.median(times[False]):.2f} s | "
+            f"{statistics.median(times[True]):.2f} s | {share:.1%} ({shares[outer]:.1%} to {shares[-1 - outer]:.1%}) |"
+        )
     sys.exit(missed)
 
 

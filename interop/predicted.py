@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """How long applications take here, and how long they take on a simulated twin of this machine, turn by turn.
 
-The sources are those of the suite `programs` (CORNERSTONE_PROGRAMS). Two ranks run on a processor core each, for real and as
-predicted: the time is what the program itself measured. The prediction runs the program's own computing on the same cores.
-More ranks than processors (--ranks) share them, for real as the system places them, and on the twin by equal numbers.
-With --smpi SimGrid's SMPI predicts the same programs, rebuilt by its wrapper. Nothing else should run meanwhile.
+The sources are those of the suite `programs` (CORNERSTONE_PROGRAMS). Two ranks run on a processor core each, for real
+and as predicted: the time is what the program itself measured. The prediction runs the program's own computing on the
+same cores. More ranks than processors (--ranks) share them, for real as the system places them, and on the twin by
+equal numbers. With --smpi SimGrid's SMPI predicts the same programs, rebuilt by its wrapper. Nothing else should run
+meanwhile.
 """
 
 import argparse
@@ -23,9 +24,13 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7, metavar="N", help="turns of each program (7)")
     parser.add_argument("--ranks", type=int, default=2, metavar="N", help="ranks of each program (2)")
-    parser.add_argument("--machine", metavar="NAME", help="a machine file or name instead of the twin that is made first")
+    parser.add_argument(
+        "--machine", metavar="NAME", help="a machine file or name instead of the twin that is made first"
+    )
     parser.add_argument("--only", metavar="PATTERN", help="only programs of such a name (* stands for anything)")
-    parser.add_argument("--smpi", action="store_true", help="predictions of SimGrid's SMPI, too (Debian's package libsimgrid-dev)")
+    parser.add_argument(
+        "--smpi", action="store_true", help="predictions of SimGrid's SMPI, too (Debian's package libsimgrid-dev)"
+    )
     given = parser.parse_args()
     if given.smpi and (name := smpi.missing()):
         parser.error(f"--smpi: there is no {name}; Debian's package libsimgrid-dev has it")
@@ -34,8 +39,10 @@ def arguments():
     if given.rounds < 1 or given.ranks < 2:
         parser.error("--rounds wants at least 1, --ranks at least 2")
     if given.ranks > os.cpu_count() and given.smpi:
-        parser.error(f"--ranks {given.ranks} --smpi: this machine has {os.cpu_count()} processors, and its platform for SMPI "
-                     "has a processor for each rank")
+        parser.error(
+            f"--ranks {given.ranks} --smpi: this machine has {os.cpu_count()} processors, and its platform for SMPI "
+            "has a processor for each rank"
+        )
     return given
 
 
@@ -84,8 +91,8 @@ def predictors(given, release, machine):
 
 
 def places(ranks):
-    """Returns launcher options for the processors of real ranks. Bound round robin, ranks that compute for longer than others
-    could share a processor that they do not share on the twin."""
+    """Returns launcher options for the processors of real ranks. Bound round robin, ranks that compute for longer than
+    others could share a processor that they do not share on the twin."""
     return ("--bind", "core") if ranks <= os.cpu_count() else ()
 
 

@@ -103,7 +103,10 @@ def test(sources, ranks=None):
                 seconds[fabric] = None if why else program.seconds(ended.output)
             rows.append((name, seconds))
     if rows and not common.is_named:
-        print(f"real beside predicted, in seconds as each program measured itself, one run each, {os.cpu_count()} processors:")
+        print(
+            f"real beside predicted, in seconds as each program measured itself, one run each, {os.cpu_count()} "
+            f"processors:"
+        )
         print(f"| program | local | tcp | {PREDICTED} | {PREDICTED} / local |\n|---|---|---|---|---|")
         print("\n".join(row(*one) for one in rows), flush=True)
     tally.close()

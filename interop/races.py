@@ -16,7 +16,7 @@ BUILT = OUT / TARGET / "debug"
 # A program with a data race ends as it would without the sanitizer.
 OPTIONS = {"TSAN_OPTIONS": "exitcode=0", "LD_LIBRARY_PATH": str(BUILT)}
 # The factor of the time limit. The sanitizer slows programs down, and some tests run for half a minute without it.
-PATIENCE = 5
+TIMES_AS_LONG = 5
 # The compiler calls these functions. GCC's runtime library has only the functions that they call.
 MISSING = """
 #include <string.h>
@@ -30,8 +30,22 @@ COMPILE = ["cc", "-fsanitize=thread", "-fno-builtin", f"-I{INCLUDE}"]
 def build():
     """Builds our library and the standard library with the sanitizer, which must see the locks of both."""
     flags = {"RUSTC_BOOTSTRAP": "1", "RUSTFLAGS": "-Zsanitizer=thread"}
-    must(["cargo", "build", "-Zbuild-std", "--quiet", "--package", "libmpi-abi", "--target", TARGET, "--target-dir", OUT],
-         cwd=ROOT, env={**os.environ, **flags})
+    must(
+        [
+            "cargo",
+            "build",
+            "-Zbuild-std",
+            "--quiet",
+            "--package",
+            "libmpi-abi",
+            "--target",
+            TARGET,
+            "--target-dir",
+            OUT,
+        ],
+        cwd=ROOT,
+        env={**os.environ, **flags},
+    )
     link = BUILT / "libmpi_abi.so.1"
     link.unlink(missing_ok=True)
     link.symlink_to("libmpi_abi.so")
@@ -42,7 +56,7 @@ def compile_one(tests, folder, program):
 
 
 def run_one(case, command, folder):
-    ended = run(case.ranks, command, PATIENCE * case.limit_s, {**case.environment, **OPTIONS}, folder)
+    ended = run(case.ranks, command, TIMES_AS_LONG * case.limit_s, {**case.environment, **OPTIONS}, folder)
     return ended, verdict(case, ended)
 
 
@@ -65,7 +79,10 @@ def test(source, _ranks=None):
     added = subprocess.run(["rustup", "component", "add", "rust-src"], cwd=ROOT, stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, text=True)
     if added.returncode != 0:
-        print(f"skipped: races, because rustup cannot add the sources of the standard library: {added.stdout.strip()[-200:]}")
+        print(
+            f"skipped: races, because rustup cannot add the sources of the standard library: "
+            f"{added.stdout.strip()[-200:]}"
+        )
         return tally
     OUT.mkdir(parents=True, exist_ok=True)
     build()

@@ -60,8 +60,12 @@ def machines():
     venv = ROOT / ".venv"
     found = list(installations.of_the_standard_abi([venv] if (venv / "bin" / "mpiexec").exists() else []))
     for one in found:
-        yield Machine(f"the MPI in {os.path.relpath(one.root, ROOT)}", lambda ranks, one=one: [one.mpiexec], one.root / "lib",
-                      {**one.environment, **one.yielding})
+        yield Machine(
+            f"the MPI in {os.path.relpath(one.root, ROOT)}",
+            lambda ranks, one=one: [one.mpiexec],
+            one.root / "lib",
+            {**one.environment, **one.yielding},
+        )
     if not found:
         print("skipped: random programs under MPICH, because no folder of CORNERSTONE_MPI_ROOTS and not .venv has "
               "an MPI with the standard ABI")

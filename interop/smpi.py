@@ -42,8 +42,14 @@ def platform(folder, ranks, machine):
         f'<route src="host-{one}" dst="host-{other}"><link_ctn id="memory"/></route>\n'
         for one in range(ranks) for other in range(one + 1, ranks)
     )
-    link = f'<link id="memory" bandwidth="{LINK_BYTES_PER_S:.0f}Bps" latency="{latency_us(machine)}us" sharing_policy="FATPIPE"/>\n'
-    head = '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n<platform version="4.1"><zone id="all" routing="Full">\n'
+    link = (
+        f'<link id="memory" bandwidth="{LINK_BYTES_PER_S:.0f}Bps" latency="{latency_us(machine)}us" '
+        'sharing_policy="FATPIPE"/>\n'
+    )
+    head = (
+        '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+        '<platform version="4.1"><zone id="all" routing="Full">\n'
+    )
     (folder / "platform.xml").write_text(f"{head}{hosts}{link}{routes}</zone></platform>\n")
     (folder / "hosts").write_text("".join(f"host-{rank}\n" for rank in range(ranks)))
 
@@ -54,9 +60,26 @@ def predicted(program, folder, ranks, machine):
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     platform(place, ranks, machine)
-    words = ["smpirun", "-np", ranks, "-platform", "platform.xml", "-hostfile", "hosts", *OPTIONS, *program.command(folder, ranks)]
+    words = [
+        "smpirun",
+        "-np",
+        ranks,
+        "-platform",
+        "platform.xml",
+        "-hostfile",
+        "hosts",
+        *OPTIONS,
+        *program.command(folder, ranks),
+    ]
     start = time.monotonic()
-    done = subprocess.run(list(map(str, words)), cwd=place, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=TIME_LIMIT_S)
+    done = subprocess.run(
+        list(map(str, words)),
+        cwd=place,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=TIME_LIMIT_S,
+    )
     took = time.monotonic() - start
     if done.returncode != 0:
         raise RuntimeError(f"{program.name} on SMPI: status {done.returncode}: {done.stdout.strip()[-200:]}")

@@ -53,11 +53,15 @@ class Hosts:
             commands.append(["ip", "netns", "add", self.switch])
         for cable in self.cables:
             name = f"cable{cable}"
-            commands += self.switched(cable, name) if self.switch else [self.link(name, self.spaces[0], name, self.spaces[1])]
+            commands += (
+                self.switched(cable, name) if self.switch else [self.link(name, self.spaces[0], name, self.spaces[1])]
+            )
             for host, space in enumerate(self.spaces):
                 commands.append(["ip", "-n", space, "address", "add", f"{address(cable, host)}/24", "dev", name])
                 commands.append(["ip", "-n", space, "link", "set", name, "up"])
-                commands.append(["tc", "-n", space, "qdisc", "add", "dev", name, "root", "tbf", "rate", self.rate, *BUCKET])
+                commands.append(
+                    ["tc", "-n", space, "qdisc", "add", "dev", name, "root", "tbf", "rate", self.rate, *BUCKET]
+                )
         for command in commands:
             try:
                 done = subprocess.run(command, capture_output=True, text=True)
@@ -70,7 +74,21 @@ class Hosts:
 
     @staticmethod
     def link(name, space, other_name, other_space):
-        return ["ip", "link", "add", name, "netns", space, "type", "veth", "peer", "name", other_name, "netns", other_space]
+        return [
+            "ip",
+            "link",
+            "add",
+            name,
+            "netns",
+            space,
+            "type",
+            "veth",
+            "peer",
+            "name",
+            other_name,
+            "netns",
+            other_space,
+        ]
 
     def switched(self, cable, name):
         """Returns the commands that connect the hosts to a network's switch, with the cables' rate at its ports."""
@@ -81,7 +99,9 @@ class Hosts:
             port = f"port{cable}-{host}"
             commands.append(self.link(name, space, port, self.switch))
             commands.append(["ip", "-n", self.switch, "link", "set", port, "master", network, "up"])
-            commands.append(["tc", "-n", self.switch, "qdisc", "add", "dev", port, "root", "tbf", "rate", self.rate, *BUCKET])
+            commands.append(
+                ["tc", "-n", self.switch, "qdisc", "add", "dev", port, "root", "tbf", "rate", self.rate, *BUCKET]
+            )
         return commands
 
     def set_cable(self, cable, host, state):

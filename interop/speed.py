@@ -1,23 +1,26 @@
 #!/usr/bin/env python3
-"""Our MPI library against others, judged by the OSU micro-benchmarks: one run, turn by turn, medians, ratios to the best peer.
+"""Our MPI library against others, judged by the OSU micro-benchmarks: one run, turn by turn, medians, ratios to the
+best peer.
 
   CORNERSTONE_OSU_SOURCE sources of the OSU micro-benchmarks 7: the folder with their `configure`
-  CORNERSTONE_MPI_ROOTS  installations of MPICH 5, Intel MPI and Open MPI 5, with colons between: folders with bin/mpiexec
+  CORNERSTONE_MPI_ROOTS  installations of MPICH 5, Intel MPI and Open MPI 5, with colons between: folders with
+                         bin/mpiexec
 Nothing else should run meanwhile. Words choose rows by name, or by name and ranks: interop/speed.py latency bcast:4
-Non-blocking collectives (ibcast, ...), persistent ones (bcast_persistent, ...) and one-sided programs (put_latency-flush, ...; all
-of them: one-sided) are measured only if they are named.
+Non-blocking collectives (ibcast, ...), persistent ones (bcast_persistent, ...) and one-sided programs
+(put_latency-flush, ...; all of them: one-sided) are measured only if they are named.
 
-Every rank has a processor of its own in each library while there are enough. The processors are kept busy for a moment before each
-program, as a library that starts at once would else be measured on processors that are still waking up. With more ranks than
-processors MPICH is left out: it polls without giving way, so that each operation takes 8 ms.
+Every rank has a processor of its own in each library while there are enough. The processors are kept busy for a moment
+before each program, as a library that starts at once would else be measured on processors that are still waking up.
+With more ranks than processors MPICH is left out: it polls without giving way, so that each operation takes 8 ms.
 
-Before and after each program the time is taken in which a line goes from one processor to another. Where the host moves the
-processors of a virtual machine, it is several times longer for seconds at a time; a program that was measured then is run again.
+Before and after each program the time is taken in which a line goes from one processor to another. Where the host moves
+the processors of a virtual machine, it is several times longer for seconds at a time; a program that was measured then
+is run again.
 
 With --tcp all messages go through the sockets of this host: what the library adds to a network, without the cable.
 
-What was measured is kept in target/interop/speed.json until our library changes; rows that are measured again replace their old
-ones there, and --markdown prints the table of all.
+What was measured is kept in target/interop/speed.json until our library changes; rows that are measured again replace
+their old ones there, and --markdown prints the table of all.
 """
 
 import argparse
@@ -213,7 +216,9 @@ class Kept:
         samples = self.contents["rows"].get(f"{name}:{ranks}")
         if samples is None:
             return []
-        medians = {one: {int(size): statistics.median(all_) for size, all_ in of.items()} for one, of in samples.items()}
+        medians = {
+            one: {int(size): statistics.median(all_) for size, all_ in of.items()} for one, of in samples.items()
+        }
         return list(speed_table.cells(name, ranks, medians, self.tcp))
 
     def all_cells(self):
@@ -228,7 +233,10 @@ def size_and_memory(all_libraries):
             library_bytes = os.path.getsize(stripped.name)
         said = library.run(2, [library.programs["resident"]])
         library.kib = int(next(line for line in said.splitlines() if "resident" in line).split()[-1])
-        print(f"{library.name:10} library, stripped: {library_bytes / 2**20:6.2f} MiB; a rank after MPI_Init: {library.kib / 1024:6.1f} MiB resident")
+        print(
+            f"{library.name:10} library, stripped: {library_bytes / 2**20:6.2f} MiB; a rank after MPI_Init: "
+            f"{library.kib / 1024:6.1f} MiB resident"
+        )
         if library.name == "ours" and library_bytes > LIBRARY_LIMIT_BYTES:
             missed.append(f"size of the library: {library_bytes} bytes, wanted at most {LIBRARY_LIMIT_BYTES}")
     ours, *others = all_libraries
@@ -240,7 +248,12 @@ def size_and_memory(all_libraries):
 def words():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="*", help="rows to measure, such as latency or bcast:4 [default: all]")
-    parser.add_argument("--rounds", type=int, default=5, help="how often everything is measured [default: 5; on two processors some 12 minutes]")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=5,
+        help="how often everything is measured [default: 5; on two processors some 12 minutes]",
+    )
     parser.add_argument("--tcp", action="store_true", help="all libraries over TCP, through this host's loopback")
     parser.add_argument("--markdown", action="store_true", help="print the short table of all rows kept, in Markdown")
     parser.add_argument("--no-measurement", action="store_true", help="print only what was kept")
@@ -286,15 +299,23 @@ def main():
     given = words()
     source = common.source("CORNERSTONE_OSU_SOURCE")
     if source is None or not installations.installed():
-        print("skipped: the comparison of MPIs; set CORNERSTONE_OSU_SOURCE and CORNERSTONE_MPI_ROOTS (interop/speed.py --help says to what)")
+        print(
+            "skipped: the comparison of MPIs; set CORNERSTONE_OSU_SOURCE and CORNERSTONE_MPI_ROOTS (interop/speed.py "
+            "--help says to what)"
+        )
         return
     common.build()
     if os.environ.get("CORNERSTONE_INTEROP_BUILT") != "1":
-        common.must(["cargo", "build", "--release", "--package", "libmpi-abi", "--package", "cornerstone"], cwd=common.ROOT)
+        common.must(
+            ["cargo", "build", "--release", "--package", "libmpi-abi", "--package", "cornerstone"], cwd=common.ROOT
+        )
     all_libraries = [one for one in libraries(source) if not given.tcp or over_tcp(one)]
     kept = Kept(all_libraries[0].file, given.tcp)
     missed = size_and_memory(all_libraries)
-    print("times in us, rates in MB/s, message rates in 1/s; ratio of ours to the best other, and the ratio that is wanted")
+    print(
+        "times in us, rates in MB/s, message rates in 1/s; ratio of ours to the best other, and the ratio that is "
+        "wanted"
+    )
     print(speed_table.heading([one.name for one in all_libraries]))
     if given.no_measurement:
         for row in given.rows:

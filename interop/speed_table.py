@@ -22,7 +22,13 @@ EVERY_ROW = ROWS + NON_BLOCKING_ROWS + PERSISTENT_ROWS + ONE_SIDED_ROWS
 # Collectives are judged from this size on. The shorter sizes before are a warm-up.
 SHORTEST_COLLECTIVE_BYTES = 4
 # The columns of the short table, with the largest size of each.
-COLUMNS = (("1-64 B", 64), ("128 B-1 KiB", 1 << 10), ("2-16 KiB", 16 << 10), ("32-256 KiB", 256 << 10), ("512 KiB-4 MiB", 4 << 20))
+COLUMNS = (
+    ("1-64 B", 64),
+    ("128 B-1 KiB", 1 << 10),
+    ("2-16 KiB", 16 << 10),
+    ("32-256 KiB", 256 << 10),
+    ("512 KiB-4 MiB", 4 << 20),
+)
 
 
 def goal(name, ranks, size):
@@ -81,7 +87,11 @@ def cells(name, ranks, medians, tcp=False):
 
 
 def heading(libraries):
-    return f"{'program':17}{'n':>3}{'bytes':>9}" + "".join(f"{one:>12}" for one in libraries) + f"{'ratio':>8}{'wanted':>7}"
+    return (
+        f"{'program':17}{'n':>3}{'bytes':>9}"
+        + "".join(f"{one:>12}" for one in libraries)
+        + f"{'ratio':>8}{'wanted':>7}"
+    )
 
 
 def line(cell, libraries):

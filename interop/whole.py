@@ -4,13 +4,13 @@
   CORNERSTONE_PROGRAMS   the sources of the suite `programs` (interop/README.md)
   CORNERSTONE_MPI_ROOTS  installations of MPICH 5 and Intel MPI, with colons between: folders with bin/mpiexec
 
-One build of each program runs under every library, for all have the standard ABI. The time is that of the launcher's whole process:
-it includes the start and the end of the ranks. Ranks are not bound to processors, for there may be more of them; every library
-gets its own options for that. A library that takes more than four times as long as the best is measured once. Nothing else should
-run meanwhile.
+One build of each program runs under every library, for all have the standard ABI. The time is that of the launcher's
+whole process: it includes the start and the end of the ranks. Ranks are not bound to processors, for there may be more
+of them; every library gets its own options for that. A library that takes more than four times as long as the best is
+measured once. Nothing else should run meanwhile.
 
-Rows are `empty` (a program that only starts and ends), the applications by name, and `mpi4py` (its own test suite, which Intel MPI
-ends with an error: some of its functions end the program where the standard wants an error code).
+Rows are `empty` (a program that only starts and ends), the applications by name, and `mpi4py` (its own test suite,
+which Intel MPI ends with an error: some of its functions end the program where the standard wants an error code).
 """
 
 import argparse
@@ -45,8 +45,14 @@ class Peer:
     def seconds(self, ranks, command, folder):
         """Returns the seconds from start to end, or None if the program failed or took longer than the limit."""
         begin = time.monotonic()
-        ended = common.run(ranks, command, limit_s=TIME_LIMIT_S * max(1, ranks // 2), folder=folder, launcher=self.launcher,
-                           environment=self.environment)
+        ended = common.run(
+            ranks,
+            command,
+            limit_s=TIME_LIMIT_S * max(1, ranks // 2),
+            folder=folder,
+            launcher=self.launcher,
+            environment=self.environment,
+        )
         took = time.monotonic() - begin
         if ended.status != 0:
             print(f"{self.name}: {pathlib.Path(command[0]).name} at {ranks} ranks: {ended.reason()}", file=sys.stderr)
@@ -140,10 +146,14 @@ def main():
     release = common.build_for_speed()
     all_peers = list(peers(release))
     if len(all_peers) == 1:
-        print("skipped: whole programs beside other MPIs, because CORNERSTONE_MPI_ROOTS names no MPI of the standard ABI")
+        print(
+            "skipped: whole programs beside other MPIs, because CORNERSTONE_MPI_ROOTS names no MPI of the standard ABI"
+        )
         return
     heads = [f"{peer.name}, s" for peer in all_peers]
-    print(f"whole process, seconds, median and range of {given.rounds} turns; ratio of ours to the better of the others")
+    print(
+        f"whole process, seconds, median and range of {given.rounds} turns; ratio of ours to the better of the others"
+    )
     print(f"| program | ranks | {' | '.join(heads)} | ratio |\n|---|---|{'---|' * len(heads)}---|")
     ratios = {}
     for name, ranks, command, folder in rows(given.rows, given.ranks):
@@ -155,7 +165,10 @@ def main():
         told = "-" if ratio is None else f"{ratio:.2f}"
         print(f"| {name} | {ranks} | {' | '.join(cell(of) for of in times.values())} | {told} |", flush=True)
     for (apart, ranks), of in ratios.items():
-        print(f"{apart or 'applications'}, {ranks} ranks: geometric mean {statistics.geometric_mean(of):.2f}, largest {max(of):.2f}")
+        print(
+            f"{apart or 'applications'}, {ranks} ranks: geometric mean {statistics.geometric_mean(of):.2f}, largest "
+            f"{max(of):.2f}"
+        )
 
 
 if __name__ == "__main__":

@@ -90,7 +90,10 @@ def wheel(out, folder):
             add(f"{label}.data/{name}", content, is_program)
         information = f"{label}.dist-info"
         add(f"{information}/METADATA", metadata())
-        add(f"{information}/WHEEL", f"Wheel-Version: 1.0\nGenerator: cornerstone\nRoot-Is-Purelib: false\nTag: {tag}\n".encode())
+        add(
+            f"{information}/WHEEL",
+            f"Wheel-Version: 1.0\nGenerator: cornerstone\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(),
+        )
         for licence in ("LICENSE-APACHE", "LICENSE-MIT"):
             add(f"{information}/licenses/{licence}", (ROOT / licence).read_bytes())
         archive.writestr(f"{information}/RECORD", "\n".join([*record, f"{information}/RECORD,,", ""]))
@@ -102,7 +105,10 @@ def metadata():
         ("Metadata-Version", "2.4"),
         ("Name", NAME.replace("_", "-")),
         ("Version", version()),
-        ("Summary", "An MPI that is fast where ranks outnumber processors, and a laboratory for message-passing machines"),
+        (
+            "Summary",
+            "An MPI that is fast where ranks outnumber processors, and a laboratory for message-passing machines",
+        ),
         ("License-Expression", "MIT OR Apache-2.0"),
         ("License-File", "LICENSE-APACHE"),
         ("License-File", "LICENSE-MIT"),

@@ -57,7 +57,9 @@ def built(folder, name):
     """Returns a file that cargo has built. Libraries are also in `deps`, and newer there after a build of tests."""
     places = [place for place in (folder / name, folder / "deps" / name) if place.is_file()]
     if not places:
-        fail(f"'{folder}' has no {name}: build it with `cargo build --release --package {' --package '.join(PACKAGES)}`")
+        fail(
+            f"'{folder}' has no {name}: build it with `cargo build --release --package {' --package '.join(PACKAGES)}`"
+        )
     return max(places, key=lambda place: place.stat().st_mtime)
 
 

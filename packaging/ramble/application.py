@@ -23,6 +23,11 @@ class Cornerstone(ExecutableApplication):
     executable("tables", "cornerstone report --tables {experiment_run_dir}/run.jsonl", use_mpi=False)
 
     workload("messages", executables=["measure", "tables"])
-    workload_variable("benchmarks", default="ping-pong bandwidth", description="Benchmarks or groups to measure", workloads=["messages"])
+    workload_variable(
+        "benchmarks",
+        default="ping-pong bandwidth",
+        description="Benchmarks or groups to measure",
+        workloads=["messages"],
+    )
 
     success_criteria("finished", mode="string", match=r".*ping-pong.*", file="{log_file}")

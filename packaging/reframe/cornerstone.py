@@ -19,7 +19,18 @@ class PingPong(rfm.RunOnlyRegressionTest):
     valid_systems = ["*"]
     valid_prog_environs = ["*"]
     executable = "cornerstone"
-    executable_opts = ["run", "ping-pong", "--ranks", "2", "--sizes", "8,64KiB", "--format", "csv", "--out", "run.jsonl"]
+    executable_opts = [
+        "run",
+        "ping-pong",
+        "--ranks",
+        "2",
+        "--sizes",
+        "8,64KiB",
+        "--format",
+        "csv",
+        "--out",
+        "run.jsonl",
+    ]
 
     @sanity_function
     def is_whole(self):

@@ -10,8 +10,8 @@ from spack.package import *
 
 
 class Cornerstone(Package):
-    """An MPI under the standard ABI that is fast where ranks outnumber processors, and a laboratory that measures, explains
-    and predicts message passing."""
+    """An MPI under the standard ABI that is fast where ranks outnumber processors, and a laboratory that measures,
+    explains and predicts message passing."""
 
     maintainers = []
     license("MIT OR Apache-2.0")
