@@ -40,13 +40,15 @@ mod shared_line;
 mod sizes;
 mod started;
 mod streams;
+mod suite;
 mod unexpected;
 mod wildcards;
 mod windows;
 
-pub use case::{Case, cases, find, run_all};
+pub use case::Case;
 pub use endpoint::endpoint_cases;
 pub use endpoint_case::EndpointCase;
+pub use suite::{cases, find, run_all};
 
 #[cfg(test)]
 mod broken;
