@@ -13,14 +13,14 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// Time after which unacknowledged bytes or probes break the connection. The system's own limits are a quarter of an
 /// hour for bytes and hours for silence. If a cable returns earlier nothing is lost. A process that is busy or stopped
 /// still exists: its system acknowledges.
-const PATIENCE: Duration = Duration::from_secs(8);
+const TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Makes the system break a connection whose other end is gone.
 pub(crate) fn notice_loss(stream: &TcpStream) -> io::Result<()> {
     sockopt::set_socket_keepalive(stream, true)?;
     sockopt::set_tcp_keepidle(stream, IDLE)?;
     sockopt::set_tcp_keepintvl(stream, INTERVAL)?;
-    sockopt::set_tcp_user_timeout(stream, PATIENCE.as_millis() as u32)?;
+    sockopt::set_tcp_user_timeout(stream, TIMEOUT.as_millis() as u32)?;
     Ok(())
 }
 

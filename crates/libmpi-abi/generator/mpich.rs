@@ -45,10 +45,12 @@ pub(crate) fn parse(text: &str, abi: &Abi) -> Result<Parameters, String> {
             ("[length]", Some((name, words))) => {
                 read.lengths.insert(name.into(), words.into());
             }
-            ("[apart]", None) if abi.functions.iter().all(|function| function.name != line) => {
+            ("[hand_written]", None)
+                if abi.functions.iter().all(|function| function.name != line) =>
+            {
                 return Err(wrong("no such function"));
             }
-            ("[apart]" | "[absent]", None) => {
+            ("[hand_written]" | "[absent]", None) => {
                 read.left_out.insert(line.into());
             }
             _ => return Err(wrong("not to be understood")),

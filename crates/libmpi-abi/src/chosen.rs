@@ -18,7 +18,7 @@ use contract::{
 };
 
 use others::{is_between_runs, is_of_others, of_others, within};
-pub(crate) use pointer::Chosen;
+pub(crate) use pointer::{Chosen, enter_library, leave_library};
 use pointer::{Fabric, rare, with};
 
 impl RemoteMemory for Chosen {

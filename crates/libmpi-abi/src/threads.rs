@@ -13,6 +13,7 @@ use std::time::Duration;
 use contract::{OtherEnds, WaitPlace};
 use mpi::OtherThreads;
 
+use crate::chosen;
 use outside::inspect;
 
 /// Sleep of a thread between two turns after a long time without success.
@@ -213,7 +214,7 @@ impl OtherEnds for Gate {
 }
 
 /// Admits several threads from now on, one at a time. So far there is one.
-pub(crate) fn share(engine: &mpi::Engine<crate::chosen::Chosen>) {
+pub(crate) fn share(engine: &mpi::Engine<chosen::Chosen>) {
     engine.share_between_threads(&GATE);
     GATE.note_thread();
     GATE.duties.fetch_or(SHARED, Ordering::Release);
@@ -242,7 +243,7 @@ pub(crate) fn enter() -> Inside {
 fn enter_with(duties: u8) {
     if DEPTH.get() == 0 {
         if duties & TIMED != 0 {
-            fabric_proxy::enter_library();
+            chosen::enter_library();
         }
         if duties & SHARED != 0 {
             GATE.note_thread();
@@ -271,7 +272,7 @@ fn leave_with(duties: u8) {
             GATE.entered.fetch_sub(1, Ordering::Relaxed);
         }
         if duties & TIMED != 0 {
-            fabric_proxy::leave_library();
+            chosen::leave_library();
         }
     }
 }

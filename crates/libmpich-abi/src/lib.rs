@@ -11,16 +11,16 @@
 //! * `arguments`: arguments of functions, by value, behind pointers, in arrays;
 //! * `lengths`: the lengths of arrays that the caller does not pass;
 //! * `bindings`: the exported functions, generated, as `values` is;
-//! * `apart`: functions that need more: callbacks, attributes, names of MPI-1 and of Fortran.
+//! * `hand_written`: functions that need more: callbacks, attributes, names of MPI-1 and of Fortran.
 //!
 //! An exported function is `unsafe` as a whole: its caller passes the arguments that the standard requires. That is
 //! stated here once.
 #![allow(clippy::missing_safety_doc, unsafe_op_in_unsafe_fn, missing_docs)]
 
-mod apart;
 mod arguments;
 mod bindings;
 mod convert;
+mod hand_written;
 mod handles;
 mod lengths;
 mod numbers;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// Time limit of an answer, long enough for a machine under load.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 const FLAGS: [&str; 11] = [
     "--headless",
@@ -108,7 +108,7 @@ impl Browser {
         bytes.push(0);
         self.commands.write_all(&bytes).expect("the browser listens");
         loop {
-            let answer = self.answers.recv_timeout(PATIENCE).unwrap_or_else(|error| {
+            let answer = self.answers.recv_timeout(TIMEOUT).unwrap_or_else(|error| {
                 panic!("the browser does not answer {method}: {error}");
             });
             if answer["id"] == id {
@@ -152,7 +152,7 @@ impl Browser {
     pub(crate) fn wait_for(&mut self, expression: &str) {
         let begin = Instant::now();
         while self.evaluate(expression) != json!(true) {
-            assert!(begin.elapsed() < PATIENCE, "never true: {expression}");
+            assert!(begin.elapsed() < TIMEOUT, "never true: {expression}");
             std::thread::sleep(Duration::from_millis(30));
         }
     }

@@ -11,7 +11,7 @@ use contract::{
 use super::{Purpose, ShmEndpoint};
 use crate::board::{SHORT_BYTES, SLOT_BYTES, SLOTS};
 use crate::engine::{Engine, at_the_end, call_id, when_started};
-use crate::team::{self, Call, Caller, Host, Memory, Stop, Team};
+use crate::team::{self, Call, Caller, CompiledCaller, Memory, Stop, Team};
 
 /// Returns the capabilities of a team's ranks. Long data of programs lie in arenas, from where messages copy them once.
 /// A library's data are copied from its own memory.
@@ -55,7 +55,7 @@ impl Caller for Passing<'_> {
     }
 }
 
-impl Host for Waiting<'_> {
+impl CompiledCaller for Waiting<'_> {
     const HAS_OWN_STEPS: bool = true;
 }
 
@@ -219,8 +219,8 @@ impl ShmEndpoint {
         let mut team = self.teams[place.0 as usize].take()?;
         let before = team.progress_of_started();
         let mut passing = Passing { endpoint: self };
-        let host: &mut dyn Caller = &mut passing;
-        let outcome = carry_out(&mut team, &mut { host }, way, call);
+        let caller: &mut dyn Caller = &mut passing;
+        let outcome = carry_out(&mut team, &mut { caller }, way, call);
         let ended = team.note_started(outcome);
         if team.progress_of_started() != before {
             self.engine.count_move();
@@ -267,9 +267,9 @@ fn room_of(block: Option<Writable>) -> *mut u8 {
 
 /// Carries out a call with its team.
 #[inline(always)]
-fn carry_out<H: Host>(
+fn carry_out<C: CompiledCaller>(
     team: &mut Team,
-    host: &mut H,
+    caller: &mut C,
     way: Call,
     call: CollectiveCall<'_>,
 ) -> team::Result<()> {
@@ -278,36 +278,36 @@ fn carry_out<H: Host>(
     // each function of the team expects.
     unsafe {
         match call {
-            CollectiveCall::Barrier => team.barrier(host, way.call_id),
+            CollectiveCall::Barrier => team.barrier(caller, way.call_id),
             CollectiveCall::Broadcast { root, data } => {
-                team.broadcast(host, way, root, data.as_mut_ptr())
+                team.broadcast(caller, way, root, data.as_mut_ptr())
             }
             CollectiveCall::Scatter { root, send, receive, .. } => {
                 let memory = Memory { send: send.as_ptr(), receive: room_of(receive) };
-                team.scatter(host, way, root, memory)
+                team.scatter(caller, way, root, memory)
             }
             CollectiveCall::Gather { root, send, receive, .. } => {
                 let memory = Memory { send: start_of(send), receive: receive.as_mut_ptr() };
-                team.gather(host, way, root, memory)
+                team.gather(caller, way, root, memory)
             }
             CollectiveCall::Allgather { send, receive, told, .. } => {
-                poison(team, host, told);
+                poison(team, caller, told);
                 let memory = Memory { send: start_of(send), receive: receive.as_mut_ptr() };
-                team.allgather(host, way, memory)
+                team.allgather(caller, way, memory)
             }
             CollectiveCall::AllToAll { send, receive, told, .. } => {
-                poison(team, host, told);
+                poison(team, caller, told);
                 let receive = receive.as_mut_ptr();
                 let send = send.map_or(receive.cast_const(), |send| send.as_ptr());
-                team.all_to_all(host, way, Memory { send, receive })
+                team.all_to_all(caller, way, Memory { send, receive })
             }
             CollectiveCall::Reduce { root, send, receive, combine } => {
                 let memory = Memory { send: send.as_ptr(), receive: receive.as_mut_ptr() };
-                team.reduce(host, way, root, memory, combine)
+                team.reduce(caller, way, root, memory, combine)
             }
             CollectiveCall::Allreduce { send, receive, combine } => {
                 let memory = Memory { send: send.as_ptr(), receive: receive.as_mut_ptr() };
-                team.allreduce(host, way, memory, combine)
+                team.allreduce(caller, way, memory, combine)
             }
             CollectiveCall::ReduceScatter { .. } | CollectiveCall::Scan { .. } => {
                 unreachable!("no plan of these calls uses boards")
@@ -317,8 +317,8 @@ fn carry_out<H: Host>(
 }
 
 #[inline(always)]
-fn poison<H: Host>(team: &mut Team, host: &H, told: Option<usize>) {
+fn poison<C: CompiledCaller>(team: &mut Team, caller: &C, told: Option<usize>) {
     if let Some(bytes) = told {
-        team.poison(host, bytes);
+        team.poison(caller, bytes);
     }
 }

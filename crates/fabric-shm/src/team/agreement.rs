@@ -4,7 +4,7 @@ use collectives::plan::THRESHOLDS;
 use contract::{DescribeCall, Error};
 
 use super::call::CallCounts;
-use super::{Host, Result, Team};
+use super::{CompiledCaller, Result, Team};
 use crate::board::{SLOTS, has_reached};
 use crate::engine::{describe, differ_in_length_only, mismatch, unequal_lengths};
 use crate::segment::State;
@@ -36,11 +36,15 @@ impl Team {
     /// Decides from the outcome of a part of a call whether the call continues. After a failure with all in step, the
     /// steps continue.
     #[inline]
-    pub(super) fn check_outcome<H: Host>(&self, outcome: &Result<()>, host: &mut H) -> Result<()> {
+    pub(super) fn check_outcome<C: CompiledCaller>(
+        &self,
+        outcome: &Result<()>,
+        caller: &mut C,
+    ) -> Result<()> {
         match self.agreement {
             Agreement::InStep => Ok(()),
             Agreement::OutOfStep => {
-                self.break_team(host, self.counts.under_way);
+                self.break_team(caller, self.counts.under_way);
                 Ok(())
             }
             Agreement::Yes => outcome.clone(),
@@ -118,9 +122,9 @@ impl Team {
 
     /// Returns why the call by messages with this number can never complete, or `None` if it still can. The other
     /// members learn of it too.
-    pub(crate) fn find_mismatch<H: Host>(
+    pub(crate) fn find_mismatch<C: CompiledCaller>(
         &self,
-        host: &mut H,
+        caller: &mut C,
         number: u32,
         describe: DescribeCall<'_>,
     ) -> Option<Error> {
@@ -131,24 +135,24 @@ impl Team {
         }
         let theirs = differing.map(|(_, theirs)| describe(theirs));
         let other = differing.map(|(other, _)| other).or_else(|| self.find_contradicting())?;
-        let [me, other] = [self.me, other].map(|one| host.engine().name_of(self.members[one]));
-        self.break_team(host, number);
+        let [me, other] = [self.me, other].map(|one| caller.engine().name_of(self.members[one]));
+        self.break_team(caller, number);
         let own = own.map(describe).unwrap_or_default();
         Some(Error::mismatched_calls((me, &own), (other, theirs.as_deref())))
     }
 
     /// Makes all members fail in call `number`, or in their current one if they have come further.
     #[cold]
-    fn break_team<H: Host>(&self, host: &mut H, number: u32) {
+    fn break_team<C: CompiledCaller>(&self, caller: &mut C, number: u32) {
         self.board(0).broken.set(number);
-        self.wake_others(host);
+        self.wake_others(caller);
     }
 
     /// Returns the error of this call if a member is in another one, with `call_id` and `bytes`.
     #[cold]
-    pub(super) fn mismatch<H: Host>(
+    pub(super) fn mismatch<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         member: usize,
         call_id: u32,
         bytes: usize,
@@ -158,24 +162,29 @@ impl Team {
         let theirs_is_one_step = bytes <= THRESHOLDS.piece_bytes / self.size();
         let in_step = self.call.is_one_step && theirs_is_one_step;
         self.agreement = if in_step { Agreement::InStep } else { Agreement::OutOfStep };
-        let [me, other] = [self.me, member].map(|one| host.engine().name_of(self.members[one]));
+        let [me, other] = [self.me, member].map(|one| caller.engine().name_of(self.members[one]));
         let (own, own_bytes) = (self.call.call_id, self.call.bytes);
-        host.on_mismatch(
+        caller.on_mismatch(
             unequal_lengths(own, own_bytes, other, call_id, bytes)
                 .unwrap_or_else(|| mismatch(me, own, other, call_id)),
         )
     }
 
     /// Returns the error of a call in which a member does not take part; `does` says what it does instead.
-    pub(super) fn not_in_call<H: Host>(&self, host: &mut H, member: usize, does: &str) -> Error {
-        let rank = host.engine().name_of(self.members[member]);
+    pub(super) fn not_in_call<C: CompiledCaller>(
+        &self,
+        caller: &mut C,
+        member: usize,
+        does: &str,
+    ) -> Error {
+        let rank = caller.engine().name_of(self.members[member]);
         let call = describe(self.call.call_id);
         Error::MismatchedCollective { explanation: format!("rank {rank} {does} {call}") }
     }
 
     /// Returns the error of this call if a member makes another one. The other one has a name if it goes over boards, too.
-    pub(super) fn in_other_call<H: Host>(&self, host: &mut H, member: usize) -> Error {
-        let [me, other] = [self.me, member].map(|one| host.engine().name_of(self.members[one]));
+    pub(super) fn in_other_call<C: CompiledCaller>(&self, caller: &mut C, member: usize) -> Error {
+        let [me, other] = [self.me, member].map(|one| caller.engine().name_of(self.members[one]));
         let own = self.call.call_id;
         let theirs = self.board(member).recent_over_boards.call_id(self.counts.under_way);
         match theirs.filter(|&theirs| !differ_in_length_only(theirs, own)) {
@@ -211,8 +220,12 @@ impl Team {
     }
 
     /// Finds a rank that has ended its program but not this step.
-    pub(super) fn find_finished<H: Host>(&self, host: &mut H, epoch: u32) -> Option<usize> {
-        let segment = host.engine().segment();
+    pub(super) fn find_finished<C: CompiledCaller>(
+        &self,
+        caller: &mut C,
+        epoch: u32,
+    ) -> Option<usize> {
+        let segment = caller.engine().segment();
         let is_finished = |member: usize| {
             let finished = segment.block(self.members[member]).state() == State::Finished;
             finished && !has_reached(self.board(member).progress.ended(), epoch)

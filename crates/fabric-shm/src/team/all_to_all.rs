@@ -2,7 +2,7 @@
 
 use collectives::plan::Pieces;
 
-use super::{Call, Host, Memory, Result, Team, any};
+use super::{Call, CompiledCaller, Memory, Result, Team, any};
 
 /// An all-to-all from the view of one member.
 struct AllToAll {
@@ -20,15 +20,15 @@ impl Team {
     /// # Safety
     /// `send` holds a block for each member and `receive` has room for a block of each member. They are the same memory
     /// or do not overlap.
-    pub(crate) unsafe fn all_to_all<H: Host>(
+    pub(crate) unsafe fn all_to_all<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         memory: Memory,
     ) -> Result<()> {
         if call.plan.goes_by_memory() {
             // SAFETY: the caller promises the same.
-            return unsafe { self.all_to_all_by_cma(&mut any(host), call, memory) };
+            return unsafe { self.all_to_all_by_cma(&mut any(caller), call, memory) };
         }
         let exchange = AllToAll {
             memory,
@@ -38,12 +38,14 @@ impl Team {
             own_last: !call.plan.own_block_first,
         };
         self.run(
-            host,
+            caller,
             &call,
             // SAFETY: the caller promises the memory.
-            |team, host, epoch, piece| unsafe { exchange.put_window(team, host, epoch, piece) },
+            |team, caller, epoch, piece| unsafe { exchange.put_window(team, caller, epoch, piece) },
             // SAFETY: as above.
-            |team, host, epoch, piece| unsafe { exchange.take_window(team, host, epoch, piece) },
+            |team, caller, epoch, piece| unsafe {
+                exchange.take_window(team, caller, epoch, piece)
+            },
         )
     }
 }
@@ -72,7 +74,13 @@ impl AllToAll {
     /// # Safety
     /// As for [`Team::all_to_all`].
     #[inline]
-    unsafe fn put_window<H: Host>(&self, team: &Team, host: &mut H, epoch: u32, piece: usize) {
+    unsafe fn put_window<C: CompiledCaller>(
+        &self,
+        team: &Team,
+        caller: &mut C,
+        epoch: u32,
+        piece: usize,
+    ) {
         let Some((first, window)) = self.pieces.ended_window(epoch, piece) else { return };
         let (start, bytes) = self.pieces.get_all(&window);
         if !self.own_last {
@@ -88,7 +96,7 @@ impl AllToAll {
             }
         }
         team.publish_window(first, window.len());
-        team.arrive(host, epoch);
+        team.arrive(caller, epoch);
         if self.own_last {
             // SAFETY: as above.
             unsafe { self.copy_own(team.me, start, bytes) };
@@ -100,23 +108,23 @@ impl AllToAll {
     /// # Safety
     /// As for [`Team::all_to_all`].
     #[inline]
-    unsafe fn take_window<H: Host>(
+    unsafe fn take_window<C: CompiledCaller>(
         &self,
         team: &mut Team,
-        host: &mut H,
+        caller: &mut C,
         epoch: u32,
         piece: usize,
     ) -> Result<()> {
         let Some((last, window)) = self.pieces.begun_window(epoch, piece) else { return Ok(()) };
         let (start, bytes) = self.pieces.get_all(&window);
-        if !host.waits() {
+        if !caller.waits() {
             // A step that stops is made again, and would copy again what it has copied.
-            team.wait_for_all(host, last)?;
+            team.wait_for_all(caller, last)?;
         }
-        let are_there = team.wait_for_arrivals(host, last)?;
+        let are_there = team.wait_for_arrivals(caller, last)?;
         for member in team.others() {
             if !are_there {
-                team.wait_for_part(host, member, last)?;
+                team.wait_for_part(caller, member, last)?;
             }
             let span = team.span(member, epoch, self.parts * bytes);
             // SAFETY: the bytes are within the blocks; the parts stay until these steps have ended.

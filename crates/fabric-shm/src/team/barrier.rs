@@ -2,19 +2,23 @@
 
 use collectives::plan::Plan;
 
-use super::{Call, Host, Result, Team};
+use super::{Call, CompiledCaller, Result, Team};
 
 impl Team {
     /// Waits until all members have reached the barrier.
-    pub(crate) fn barrier<H: Host>(&mut self, host: &mut H, call_id: u32) -> Result<()> {
+    pub(crate) fn barrier<C: CompiledCaller>(
+        &mut self,
+        caller: &mut C,
+        call_id: u32,
+    ) -> Result<()> {
         self.run(
-            host,
+            caller,
             &Call { call_id, plan: Plan::BARRIER },
-            |team, host, epoch, _| {
+            |team, caller, epoch, _| {
                 team.put(epoch, 0, |_| {});
-                team.arrive(host, epoch);
+                team.arrive(caller, epoch);
             },
-            |team, host, epoch, _| team.wait_for_all(host, epoch),
+            |team, caller, epoch, _| team.wait_for_all(caller, epoch),
         )
     }
 }

@@ -1,23 +1,23 @@
 //! Broadcast over boards.
 
 use super::copies::{copy, take};
-use super::{Call, Host, Result, Team, any};
+use super::{Call, CompiledCaller, Result, Team, any};
 
 impl Team {
     /// Copies the root's bytes to the memory of every other member.
     ///
     /// # Safety
     /// `memory` holds the call's bytes, readable at the root and writable at the other members.
-    pub(crate) unsafe fn broadcast<H: Host>(
+    pub(crate) unsafe fn broadcast<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         root: usize,
         memory: *mut u8,
     ) -> Result<()> {
         if call.plan.goes_by_memory() {
             // SAFETY: the caller promises the same.
-            return unsafe { self.broadcast_by_cma(&mut any(host), call, root, memory) };
+            return unsafe { self.broadcast_by_cma(&mut any(caller), call, root, memory) };
         }
         let pieces = call.plan.pieces;
         let (is_root, is_only_reader) = (self.me == root, self.size() == 2);
@@ -25,22 +25,22 @@ impl Team {
         // fewer switches. See docs/measurements.md#broadcasts-in-a-row.
         self.must_yield &= !is_root;
         let outcome = self.run(
-            host,
+            caller,
             &call,
-            |team, host, epoch, piece| {
+            |team, caller, epoch, piece| {
                 if is_root {
                     let (start, bytes) = pieces.get(piece);
                     // SAFETY: the piece is within what the caller promised.
                     team.put(epoch, bytes, |to| unsafe {
                         copy(memory.add(start), to, bytes);
                     });
-                    team.wake_readers(host);
+                    team.wake_readers(caller);
                 }
             },
-            |team, host, epoch, piece| {
+            |team, caller, epoch, piece| {
                 if !is_root {
                     let (start, bytes) = pieces.get(piece);
-                    let from = team.part(host, root, epoch, bytes)?;
+                    let from = team.part(caller, root, epoch, bytes)?;
                     // SAFETY: as above; the part stays until this step has ended.
                     unsafe {
                         match is_only_reader {

@@ -8,7 +8,7 @@ use contract::{Apply, Combine};
 
 use super::agreement::Awaited;
 use super::copies::copy;
-use super::{Host, Memory, Result, Team};
+use super::{CompiledCaller, Memory, Result, Team};
 use crate::board::{SHORT_BYTES, SLOTS};
 use crate::primitive::{note_read, note_write};
 use crate::ring::take_lines;
@@ -96,9 +96,9 @@ impl Team {
     }
 
     /// Claims chunks of the step's parts while there are any, and combines each in the last member's slot.
-    pub(super) fn combine_chunks<H: Host>(
+    pub(super) fn combine_chunks<C: CompiledCaller>(
         &self,
-        host: &mut H,
+        caller: &mut C,
         epoch: u32,
         bytes: usize,
         chunk_bytes: usize,
@@ -114,22 +114,22 @@ impl Team {
             // SAFETY: only this rank has claimed the chunk, and every member has put `bytes` bytes.
             unsafe { combine_parts(size, |member| part(member).cast_const(), result, here, apply) };
             if counters.done.count(epoch) == chunks && self.oversubscribed {
-                self.wake_others(host);
+                self.wake_others(caller);
             }
         }
     }
 
     /// Waits until all chunks are combined, and copies the result to `to`.
-    pub(super) fn take_combined<H: Host>(
+    pub(super) fn take_combined<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         epoch: u32,
         bytes: usize,
         chunk_bytes: usize,
         to: *mut u8,
     ) -> Result<()> {
         let chunks = bytes.div_ceil(chunk_bytes) as u32;
-        self.wait_for(host, epoch, Awaited::Nobody, |team| {
+        self.wait_for(caller, epoch, Awaited::Nobody, |team| {
             team.board(0).counters[epoch as usize % SLOTS].done.is(epoch, chunks)
         })?;
         // SAFETY: the result lies in the last member's slot, which stays until this step has ended; `to` has

@@ -3,7 +3,7 @@
 use collectives::plan::THRESHOLDS;
 
 use super::copies::{copy, take};
-use super::{Call, Host, Memory, Result, Team, any};
+use super::{Call, CompiledCaller, Memory, Result, Team, any};
 
 /// The remainder of the root's own block in a gather. The root copies it while it would otherwise be idle, so that the
 /// others need not wait for it.
@@ -45,32 +45,32 @@ impl Team {
     /// # Safety
     /// `send` holds a block. At the root `receive` has room for a block of each member, and `send` may be null, which
     /// means that the root's own block is in its place.
-    pub(crate) unsafe fn gather<H: Host>(
+    pub(crate) unsafe fn gather<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         root: usize,
         memory: Memory,
     ) -> Result<()> {
         if call.plan.goes_by_memory() {
             // SAFETY: the caller promises the same.
-            return unsafe { self.gather_by_cma(&mut any(host), call, root, memory) };
+            return unsafe { self.gather_by_cma(&mut any(caller), call, root, memory) };
         }
         let (me, is_root) = (self.me, self.me == root);
         let Memory { send, receive } = memory;
         let (plan, pieces, each) = (call.plan, call.plan.pieces, call.plan.pieces.bytes);
-        let is_copied = is_root && !send.is_null() && self.is_beginning(host);
+        let is_copied = is_root && !send.is_null() && self.is_beginning(caller);
         let left = if is_copied { each } else { 0 };
         let mut own = OwnBlock { from: send, to: receive.wrapping_add(me * each), left };
-        if !host.waits() {
+        if !caller.waits() {
             // The root does not come back here before the others' parts are there.
             // SAFETY: the caller promised both blocks.
             unsafe { own.copy_all() };
         }
         let outcome = self.run(
-            host,
+            caller,
             &call,
-            |team, host, epoch, piece| {
+            |team, caller, epoch, piece| {
                 if !is_root {
                     let (start, bytes) = pieces.get(piece);
                     // SAFETY: the piece is within what the caller promised.
@@ -81,9 +81,9 @@ impl Team {
                     // The last member to arrive compares the calls of all members.
                     team.publish(epoch);
                 }
-                team.arrive(host, epoch);
+                team.arrive(caller, epoch);
             },
-            |team, host, epoch, piece| {
+            |team, caller, epoch, piece| {
                 if !is_root {
                     return Ok(());
                 }
@@ -92,7 +92,7 @@ impl Team {
                     // SAFETY: the caller promised both blocks.
                     unsafe { own.copy_chunk() };
                 }
-                team.each_part(host, epoch, bytes, |member, from| {
+                team.each_part(caller, epoch, bytes, |member, from| {
                     // SAFETY: as above; the part stays until this step has ended.
                     unsafe { take(from, receive.add(member * each + start), bytes) };
                 })

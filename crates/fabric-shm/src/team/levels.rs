@@ -5,7 +5,7 @@ use contract::Apply;
 use super::agreement::{Awaited, out_of_step};
 use super::combining::combine_parts;
 use super::copies::copy;
-use super::{Host, Result, Team};
+use super::{CompiledCaller, Result, Team};
 use crate::board::{Levels, Lines, SHORT_BYTES, SLOTS};
 
 /// The ways in which members learn that all of them have put their parts.
@@ -44,9 +44,9 @@ impl Team {
 
     /// Counts this rank in its group. The last rank to arrive releases the others; `combine` and `fill` are as for
     /// [`Levels::arrive`] and [`Levels::release`].
-    pub(super) fn arrive_in_levels<H: Host>(
+    pub(super) fn arrive_in_levels<C: CompiledCaller>(
         &self,
-        host: &mut H,
+        caller: &mut C,
         epoch: u32,
         levels: Levels,
         combine: impl FnMut(usize, &dyn Fn(usize) -> usize),
@@ -57,16 +57,16 @@ impl Team {
         if let Some(call) = levels.arrive(self.me, epoch, own, lines, combine) {
             levels.release(epoch, call, lines, fill);
             if self.oversubscribed {
-                self.wake_others(host);
+                self.wake_others(caller);
             }
         }
     }
 
     /// As [`arrive_in_levels`](Team::arrive_in_levels), with a part of `bytes` bytes, which the last of each group and
     /// the last of all combine.
-    pub(super) fn arrive_and_combine<H: Host>(
+    pub(super) fn arrive_and_combine<C: CompiledCaller>(
         &self,
-        host: &mut H,
+        caller: &mut C,
         epoch: u32,
         bytes: usize,
         apply: &mut Apply<'_>,
@@ -86,36 +86,36 @@ impl Team {
                 unsafe { copy(place(self.size() - 1), short, bytes) };
             }
         };
-        self.arrive_in_levels(host, epoch, levels, combine, fill);
+        self.arrive_in_levels(caller, epoch, levels, combine, fill);
     }
 
     /// Waits until all members have arrived. Returns whether all make this rank's call, so that no single part needs to
     /// be checked.
-    pub(super) fn wait_for_release<H: Host>(
+    pub(super) fn wait_for_release<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         epoch: u32,
         levels: Levels,
     ) -> Result<bool> {
         let is_released = |team: &Team| {
             levels.release_of(team.me, |member| team.lines(member, epoch)).holds(epoch)
         };
-        self.wait_for(host, epoch, Awaited::All, is_released)?;
+        self.wait_for(caller, epoch, Awaited::All, is_released)?;
         let release = levels.release_of(self.me, |member| self.lines(member, epoch));
         Ok(release.contents() == (self.call.call_id, self.call.bytes))
     }
 
     /// Waits until all parts are combined in levels, and copies the result to `to`.
-    pub(super) fn take_released<H: Host>(
+    pub(super) fn take_released<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         epoch: u32,
         bytes: usize,
         to: *mut u8,
     ) -> Result<()> {
-        self.wait_for_all(host, epoch)?;
+        self.wait_for_all(caller, epoch)?;
         let Arrivals::InLevels(levels) = self.arrivals else {
-            return Err(host.on_mismatch(out_of_step()).into());
+            return Err(caller.on_mismatch(out_of_step()).into());
         };
         let from = match bytes <= SHORT_BYTES {
             true => levels.release_of(self.me, |member| self.lines(member, epoch)).short(),

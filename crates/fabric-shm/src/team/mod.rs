@@ -62,8 +62,8 @@ pub(crate) trait Caller {
     fn on_mismatch(&mut self, error: Error) -> Error;
 }
 
-/// A caller for which calls are compiled.
-pub(crate) trait Host: Caller + Sized {
+/// A caller of which the compiler knows the type: calls are compiled for it.
+pub(crate) trait CompiledCaller: Caller + Sized {
     /// True if the steps of a call are compiled into it. Otherwise one function goes through the steps of all calls.
     const HAS_OWN_STEPS: bool;
 }
@@ -88,13 +88,13 @@ impl Caller for &mut (dyn Caller + '_) {
     }
 }
 
-impl Host for &mut (dyn Caller + '_) {
+impl CompiledCaller for &mut (dyn Caller + '_) {
     const HAS_OWN_STEPS: bool = false;
 }
 
 /// Returns a caller as a trait object.
-fn any<H: Host>(host: &mut H) -> &mut (dyn Caller + '_) {
-    host
+fn any<C: CompiledCaller>(caller: &mut C) -> &mut (dyn Caller + '_) {
+    caller
 }
 
 impl Caller for Engine {
@@ -111,7 +111,7 @@ impl Caller for Engine {
     }
 }
 
-impl Host for Engine {
+impl CompiledCaller for Engine {
     const HAS_OWN_STEPS: bool = false;
 }
 
@@ -245,8 +245,8 @@ impl Team {
 
     /// Makes the other members fail in the next call, which publishes `bytes` as its length: for a rank whose own
     /// arguments are inconsistent, and which must go through the call for the others' sake.
-    pub(crate) fn poison<H: Host>(&mut self, host: &H, bytes: usize) {
-        if self.is_beginning(host) {
+    pub(crate) fn poison<C: CompiledCaller>(&mut self, caller: &C, bytes: usize) {
+        if self.is_beginning(caller) {
             self.poisoned_bytes = Some(bytes);
         }
     }

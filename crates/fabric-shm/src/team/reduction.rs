@@ -7,7 +7,7 @@ use contract::{Apply, Combine};
 
 use super::combining::chunk_bytes;
 use super::copies::copy;
-use super::{Call, Host, Memory, Result, Team, any};
+use super::{Call, CompiledCaller, Memory, Result, Team, any};
 
 impl Team {
     /// Combines `send` of all members into `receive` of the root.
@@ -15,31 +15,31 @@ impl Team {
     /// # Safety
     /// `send` holds the call's bytes and `receive` has room for them at the root. They are the same memory or
     /// do not overlap.
-    pub(crate) unsafe fn reduce<H: Host>(
+    pub(crate) unsafe fn reduce<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         root: usize,
         memory: Memory,
         combine: Combine<'_>,
     ) -> Result<()> {
         // SAFETY: the caller promises the same.
-        unsafe { self.reduce_to::<H, false>(host, call, root, memory, combine) }
+        unsafe { self.reduce_to::<C, false>(caller, call, root, memory, combine) }
     }
 
     /// Combines `send` of all members into `receive` of all members.
     ///
     /// # Safety
     /// As for `reduce`, with `receive` at all members.
-    pub(crate) unsafe fn allreduce<H: Host>(
+    pub(crate) unsafe fn allreduce<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         memory: Memory,
         combine: Combine<'_>,
     ) -> Result<()> {
         // SAFETY: the caller promises the same.
-        unsafe { self.reduce_to::<H, true>(host, call, 0, memory, combine) }
+        unsafe { self.reduce_to::<C, true>(caller, call, 0, memory, combine) }
     }
 
     /// Combines `send` of all members into `receive` of all, or of the root alone. Compiled separately for each, so
@@ -48,9 +48,9 @@ impl Team {
     /// # Safety
     /// As for `reduce` and `allreduce`.
     #[inline(always)]
-    unsafe fn reduce_to<H: Host, const TO_ALL: bool>(
+    unsafe fn reduce_to<C: CompiledCaller, const TO_ALL: bool>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         root: usize,
         memory: Memory,
@@ -61,12 +61,12 @@ impl Team {
             match (call.plan.transport, call.plan.owners) {
                 (Transport::Memory, _) => {
                     let root = if TO_ALL { None } else { Some(root) };
-                    self.combine_by_cma(&mut any(host), call, root, memory, combine)
+                    self.combine_by_cma(&mut any(caller), call, root, memory, combine)
                 }
                 (_, Owners::Members | Owners::Processors) => {
-                    self.combine_shares(&mut any(host), call, memory, combine)
+                    self.combine_shares(&mut any(caller), call, memory, combine)
                 }
-                _ => self.combine_pieces::<H, TO_ALL>(host, call, root, memory, combine),
+                _ => self.combine_pieces::<C, TO_ALL>(caller, call, root, memory, combine),
             }
         }
     }
@@ -76,9 +76,9 @@ impl Team {
     /// # Safety
     /// As for `reduce_to`.
     #[inline(always)]
-    unsafe fn combine_pieces<H: Host, const TO_ALL: bool>(
+    unsafe fn combine_pieces<C: CompiledCaller, const TO_ALL: bool>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         root: usize,
         memory: Memory,
@@ -92,18 +92,18 @@ impl Team {
         };
         let apply = RefCell::new(combine.apply);
         self.run_with_work(
-            host,
+            caller,
             &call,
             // SAFETY: the caller promises the memory.
-            |team, host, epoch, piece| unsafe {
-                reduction.put(team, host, epoch, piece, &mut **apply.borrow_mut());
+            |team, caller, epoch, piece| unsafe {
+                reduction.put(team, caller, epoch, piece, &mut **apply.borrow_mut());
             },
             // SAFETY: as above.
-            |team, host, epoch, piece| unsafe {
-                reduction.work(team, host, epoch, piece, &mut **apply.borrow_mut())
+            |team, caller, epoch, piece| unsafe {
+                reduction.work(team, caller, epoch, piece, &mut **apply.borrow_mut())
             },
             // SAFETY: as above.
-            |team, host, epoch, piece| unsafe { reduction.take(team, host, epoch, piece) },
+            |team, caller, epoch, piece| unsafe { reduction.take(team, caller, epoch, piece) },
         )
     }
 }
@@ -123,10 +123,10 @@ impl<const TO_ALL: bool> PiecewiseReduction<TO_ALL> {
     /// # Safety
     /// As for [`Team::reduce_to`]; likewise below.
     #[inline(always)]
-    unsafe fn put<H: Host>(
+    unsafe fn put<C: CompiledCaller>(
         &self,
         team: &Team,
-        host: &mut H,
+        caller: &mut C,
         epoch: u32,
         piece: usize,
         apply: &mut Apply<'_>,
@@ -143,17 +143,17 @@ impl<const TO_ALL: bool> PiecewiseReduction<TO_ALL> {
             }
         });
         match owners {
-            Owners::Groups => team.arrive_and_combine(host, epoch, bytes, apply),
-            _ => team.arrive(host, epoch),
+            Owners::Groups => team.arrive_and_combine(caller, epoch, bytes, apply),
+            _ => team.arrive(caller, epoch),
         }
     }
 
     /// Combines this rank's share of a piece.
     #[inline(always)]
-    unsafe fn work<H: Host>(
+    unsafe fn work<C: CompiledCaller>(
         &self,
         team: &mut Team,
-        host: &mut H,
+        caller: &mut C,
         epoch: u32,
         piece: usize,
         apply: &mut Apply<'_>,
@@ -164,7 +164,7 @@ impl<const TO_ALL: bool> PiecewiseReduction<TO_ALL> {
             return Ok(());
         }
         if self.receives {
-            team.wait_for_all(host, epoch)?;
+            team.wait_for_all(caller, epoch)?;
         }
         let in_chunks = owners == Owners::Chunks;
         if self.receives && !in_chunks {
@@ -174,17 +174,17 @@ impl<const TO_ALL: bool> PiecewiseReduction<TO_ALL> {
         }
         // The others help if nobody must be waited for.
         if in_chunks && (self.receives || team.all_are_there(epoch)) {
-            team.combine_chunks(host, epoch, bytes, self.chunk_bytes, apply);
+            team.combine_chunks(caller, epoch, bytes, self.chunk_bytes, apply);
         }
         Ok(())
     }
 
     /// Copies the result of a piece, if others have combined it.
     #[inline(always)]
-    unsafe fn take<H: Host>(
+    unsafe fn take<C: CompiledCaller>(
         &self,
         team: &mut Team,
-        host: &mut H,
+        caller: &mut C,
         epoch: u32,
         piece: usize,
     ) -> Result<()> {
@@ -192,9 +192,9 @@ impl<const TO_ALL: bool> PiecewiseReduction<TO_ALL> {
         let to = self.memory.receive.wrapping_add(start);
         match self.plan.owners_of(bytes) {
             Owners::Chunks if self.receives => {
-                team.take_combined(host, epoch, bytes, self.chunk_bytes, to)?;
+                team.take_combined(caller, epoch, bytes, self.chunk_bytes, to)?;
             }
-            Owners::Groups if self.receives => team.take_released(host, epoch, bytes, to)?,
+            Owners::Groups if self.receives => team.take_released(caller, epoch, bytes, to)?,
             _ => {}
         }
         if TO_ALL {

@@ -3,7 +3,7 @@
 use collectives::plan::Transport;
 
 use super::copies::{copy, take};
-use super::{Call, Host, Memory, Result, Team, any};
+use super::{Call, CompiledCaller, Memory, Result, Team, any};
 use crate::board::SHORT_BYTES;
 
 impl Team {
@@ -12,16 +12,16 @@ impl Team {
     /// # Safety
     /// `receive` has room for a block. At the root `send` holds a block for each member, and `receive` may be null,
     /// which means that the root's own block stays in place.
-    pub(crate) unsafe fn scatter<H: Host>(
+    pub(crate) unsafe fn scatter<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         root: usize,
         memory: Memory,
     ) -> Result<()> {
         if call.plan.transport != Transport::Boards {
             // SAFETY: the caller promises the same.
-            return unsafe { self.scatter_long(&mut any(host), call, root, memory) };
+            return unsafe { self.scatter_long(&mut any(caller), call, root, memory) };
         }
         let (me, size, is_root) = (self.me, self.size(), self.me == root);
         let Memory { send, receive } = memory;
@@ -32,14 +32,14 @@ impl Team {
             true => team.place(root, epoch, size * bytes).wrapping_add(member * bytes),
             false => team.place(member, epoch, bytes),
         };
-        if is_root && !receive.is_null() && self.is_beginning(host) {
+        if is_root && !receive.is_null() && self.is_beginning(caller) {
             // SAFETY: the caller promised both.
             unsafe { std::ptr::copy(send.add(me * each), receive, each) };
         }
         let outcome = self.run(
-            host,
+            caller,
             &call,
-            |team, host, epoch, piece| {
+            |team, caller, epoch, piece| {
                 if is_root {
                     let (start, bytes) = pieces.get(piece);
                     for member in (0..size).filter(|&member| member != me) {
@@ -49,13 +49,13 @@ impl Team {
                         unsafe { copy(send.add(member * each + start), to, bytes) };
                     }
                     team.put(epoch, bytes, |_| {});
-                    team.wake_readers(host);
+                    team.wake_readers(caller);
                 }
             },
-            |team, host, epoch, piece| {
+            |team, caller, epoch, piece| {
                 if !is_root {
                     let (start, bytes) = pieces.get(piece);
-                    team.wait_for_part(host, root, epoch)?;
+                    team.wait_for_part(caller, root, epoch)?;
                     let from = place(team, me, epoch, bytes);
                     // SAFETY: as above; the part stays until this step has ended.
                     unsafe { take(from, receive.add(start), bytes) };
@@ -71,9 +71,9 @@ impl Team {
     ///
     /// # Safety
     /// As for `scatter`.
-    unsafe fn scatter_long<H: Host>(
+    unsafe fn scatter_long<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         root: usize,
         memory: Memory,
@@ -81,8 +81,8 @@ impl Team {
         // SAFETY: the caller promises the same for each of these functions.
         unsafe {
             match call.plan.goes_by_memory() {
-                true => self.scatter_by_cma(host, call, root, memory),
-                false => self.scatter_board_by_board(host, call, root, memory),
+                true => self.scatter_by_cma(caller, call, root, memory),
+                false => self.scatter_board_by_board(caller, call, root, memory),
             }
         }
     }

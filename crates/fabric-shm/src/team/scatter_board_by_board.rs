@@ -3,7 +3,7 @@
 //! A member continues as soon as its block is there. When the last block is there, the first member has long left.
 
 use super::agreement::Awaited;
-use super::{Call, Host, Memory, Result, Stop, Team};
+use super::{Call, CompiledCaller, Memory, Result, Stop, Team};
 use crate::board::SLOTS;
 
 impl Team {
@@ -11,9 +11,9 @@ impl Team {
     ///
     /// # Safety
     /// As for `scatter`.
-    pub(super) unsafe fn scatter_board_by_board<H: Host>(
+    pub(super) unsafe fn scatter_board_by_board<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         root: usize,
         Memory { send, receive }: Memory,
@@ -21,9 +21,9 @@ impl Team {
         let (me, is_root) = (self.me, self.me == root);
         let (pieces, each) = (call.plan.pieces, call.plan.pieces.bytes);
         let outcome = self.run(
-            host,
+            caller,
             &call,
-            |team, host, epoch, piece| {
+            |team, caller, epoch, piece| {
                 if !is_root {
                     return;
                 }
@@ -37,11 +37,11 @@ impl Team {
                     // that used these slots before, and in these only the root writes to any board.
                     unsafe { span.put(0, send.add(member * each + start), bytes) };
                     team.board(member).counters[epoch as usize % SLOTS].done.set(epoch, me as u32);
-                    let segment = host.engine().segment();
+                    let segment = caller.engine().segment();
                     segment.wake_if_asleep(team.members[member]);
                 }
             },
-            |team, host, epoch, piece| {
+            |team, caller, epoch, piece| {
                 if is_root {
                     return Ok(());
                 }
@@ -49,8 +49,8 @@ impl Team {
                     return Ok(());
                 };
                 let (start, bytes) = pieces.get_all(&window);
-                team.wait_for_part(host, root, last)?;
-                team.wait_for(host, last, Awaited::One(root), |team| {
+                team.wait_for_part(caller, root, last)?;
+                team.wait_for(caller, last, Awaited::One(root), |team| {
                     team.board(me).counters[last as usize % SLOTS].done.get(last).is_some()
                 })?;
                 // SAFETY: as above; the block stays until these steps have ended.

@@ -15,7 +15,7 @@ use contract::{Apply, Combine};
 use super::agreement::Awaited;
 use super::combining::{chunk_bytes, combine_parts};
 use super::copies::copy;
-use super::{Call, Host, Memory, Result, Team};
+use super::{Call, CompiledCaller, Memory, Result, Team};
 use crate::board::{SLOTS, SlotCounters};
 
 /// The call, as all its steps see it.
@@ -71,9 +71,9 @@ impl Team {
     ///
     /// # Safety
     /// As for `allreduce`.
-    pub(super) unsafe fn combine_shares<H: Host>(
+    pub(super) unsafe fn combine_shares<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         Memory { send, receive }: Memory,
         combine: Combine<'_>,
@@ -86,9 +86,9 @@ impl Team {
         };
         let apply = RefCell::new(combine.apply);
         self.run_with_work(
-            host,
+            caller,
             &call,
-            |team, host, epoch, piece| {
+            |team, caller, epoch, piece| {
                 let Some(stage) = shares.ended(epoch, piece) else { return };
                 // This rank owns all slots of the stage now.
                 team.owns_share = team.arrives_last(epoch);
@@ -96,11 +96,11 @@ impl Team {
                 unsafe { team.put_for_others(stage, send.add(stage.start)) };
                 let steps = stage.last.wrapping_sub(stage.first) + 1;
                 team.publish_window(stage.first, steps as usize);
-                team.arrive(host, epoch);
+                team.arrive(caller, epoch);
             },
-            |team, host, epoch, piece| {
+            |team, caller, epoch, piece| {
                 let Some(stage) = shares.begun(epoch, piece) else { return Ok(()) };
-                team.wait_for_all(host, stage.last)?;
+                team.wait_for_all(caller, stage.last)?;
                 if team.owns_share {
                     // SAFETY: as above.
                     let memory = unsafe { (send.add(stage.start), receive.add(stage.start)) };
@@ -108,14 +108,14 @@ impl Team {
                     team.combine_own_share(stage, shares.chunk_bytes, memory, apply);
                     let counters = team.group_counters(team.groups.own, stage.last);
                     counters.done.set(stage.last, team.me as u32);
-                    team.wake_readers(host);
+                    team.wake_readers(caller);
                 }
                 Ok(())
             },
-            |team, host, epoch, piece| {
+            |team, caller, epoch, piece| {
                 let Some(stage) = shares.begun(epoch, piece) else { return Ok(()) };
                 // SAFETY: as above.
-                team.take_shares(host, stage, unsafe { receive.add(stage.start) })?;
+                team.take_shares(caller, stage, unsafe { receive.add(stage.start) })?;
                 if !shares.by_window {
                     team.swap_places(epoch);
                 }
@@ -187,17 +187,22 @@ impl Team {
     }
 
     /// Waits until all shares of a stage are combined, and copies those of other members to `to`.
-    fn take_shares<H: Host>(&mut self, host: &mut H, stage: Stage, to: *mut u8) -> Result<()> {
+    fn take_shares<C: CompiledCaller>(
+        &mut self,
+        caller: &mut C,
+        stage: Stage,
+        to: *mut u8,
+    ) -> Result<()> {
         let (groups, own) = (self.groups.first.len(), self.groups.own);
         let from_own = |distance: usize| (own + distance) % groups;
-        if !host.waits() {
+        if !caller.waits() {
             // A step that stops is made again, and would copy again what it has copied.
             for group in (0..groups).map(from_own) {
-                self.wait_for_share(host, stage, group)?;
+                self.wait_for_share(caller, stage, group)?;
             }
         }
         for group in (0..groups).map(from_own) {
-            let owner = self.wait_for_share(host, stage, group)?;
+            let owner = self.wait_for_share(caller, stage, group)?;
             let other = owner.filter(|&member| member as usize != self.me);
             let Some(member) = other else { continue };
             let share = self.share(group, stage);
@@ -210,9 +215,9 @@ impl Team {
     }
 
     /// Waits until the share of a group is combined. Returns the member that has combined it.
-    fn wait_for_share<H: Host>(
+    fn wait_for_share<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         stage: Stage,
         group: usize,
     ) -> Result<Option<u32>> {
@@ -222,7 +227,7 @@ impl Team {
             true => Awaited::Nobody,
             false => Awaited::One(self.groups.first[group]),
         };
-        self.wait_for(host, stage.last, awaited, |team| owner(team).is_some())?;
+        self.wait_for(caller, stage.last, awaited, |team| owner(team).is_some())?;
         Ok(owner(self))
     }
 }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use contract::Error;
 
-use super::{Call, Host, Result, Team};
+use super::{Call, CompiledCaller, Result, Team};
 use crate::primitive::Ordering;
 
 /// The reason why a part of a call did not finish.
@@ -108,20 +108,20 @@ impl Team {
 
     /// Returns whether nothing of the current call has been done yet.
     #[inline(always)]
-    pub(super) fn is_beginning<H: Host>(&self, host: &H) -> bool {
-        host.waits() || !self.started.has_begun
+    pub(super) fn is_beginning<C: CompiledCaller>(&self, caller: &C) -> bool {
+        caller.waits() || !self.started.has_begun
     }
 
     /// Begins the first of the calls, or resumes it where it stopped. Returns the position in it.
-    pub(super) fn begin_or_resume<H: Host>(
+    pub(super) fn begin_or_resume<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: &Call,
     ) -> Result<Position> {
-        host.engine().check_alive()?;
+        caller.engine().check_alive()?;
         if !self.started.has_begun {
             let number = self.started.queue.front().map_or(0, |&(_, number)| number);
-            self.begin_call(host, call, number)?;
+            self.begin_call(caller, call, number)?;
             self.started.has_begun = true;
         }
         Ok(self.started.position)

@@ -4,14 +4,14 @@ use super::agreement::{Agreement, Awaited, out_of_step};
 use super::call::Agreed;
 use super::levels::Arrivals;
 use super::started::{Position, Stage};
-use super::{Call, Host, Result, Stop, Team};
+use super::{Call, CompiledCaller, Result, Stop, Team};
 use crate::board::{SLOTS, has_reached};
 use crate::primitive::{Ordering, fence};
 
 /// The function that puts a piece, as a value.
-type Put<'a, H> = &'a mut dyn FnMut(&mut Team, &mut H, u32, usize);
+type Put<'a, C> = &'a mut dyn FnMut(&mut Team, &mut C, u32, usize);
 /// The function that does another part of a step, as a value.
-type Act<'a, H> = &'a mut dyn FnMut(&mut Team, &mut H, u32, usize) -> Result<()>;
+type Act<'a, C> = &'a mut dyn FnMut(&mut Team, &mut C, u32, usize) -> Result<()>;
 
 impl Team {
     /// Makes the steps of one call. `put` gets the epoch of the step and the number of the piece, and may use this
@@ -20,51 +20,51 @@ impl Team {
     /// If the members are not in the same call, its steps are made all the same, so that the next call finds all in
     /// step. If their numbers of steps differ, no call of this team can succeed any more.
     #[inline(always)]
-    pub(super) fn run<H: Host>(
+    pub(super) fn run<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: &Call,
-        put: impl FnMut(&mut Team, &mut H, u32, usize),
-        take: impl FnMut(&mut Team, &mut H, u32, usize) -> Result<()>,
+        put: impl FnMut(&mut Team, &mut C, u32, usize),
+        take: impl FnMut(&mut Team, &mut C, u32, usize) -> Result<()>,
     ) -> Result<()> {
-        self.run_with_work(host, call, put, |_, _, _, _| Ok(()), take)
+        self.run_with_work(caller, call, put, |_, _, _, _| Ok(()), take)
     }
 
     /// As `run`, with a third part between the two. `work` is done for all pieces of a window before the first is
     /// taken, so that an oversubscribed rank waits once for what others do, not once for each piece. Forced into its
     /// callers, of which each is another collective.
     #[inline(always)]
-    pub(super) fn run_with_work<H: Host>(
+    pub(super) fn run_with_work<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: &Call,
-        mut put: impl FnMut(&mut Team, &mut H, u32, usize),
-        mut work: impl FnMut(&mut Team, &mut H, u32, usize) -> Result<()>,
-        mut take: impl FnMut(&mut Team, &mut H, u32, usize) -> Result<()>,
+        mut put: impl FnMut(&mut Team, &mut C, u32, usize),
+        mut work: impl FnMut(&mut Team, &mut C, u32, usize) -> Result<()>,
+        mut take: impl FnMut(&mut Team, &mut C, u32, usize) -> Result<()>,
     ) -> Result<()> {
-        if H::HAS_OWN_STEPS {
-            self.begin_counted_call(host, call)?;
-            return self.go_through(host, call, &mut Position::default(), put, work, take);
+        if C::HAS_OWN_STEPS {
+            self.begin_counted_call(caller, call)?;
+            return self.go_through(caller, call, &mut Position::default(), put, work, take);
         }
-        self.go_on(host, call, (&mut put, &mut work, &mut take))
+        self.go_on(caller, call, (&mut put, &mut work, &mut take))
     }
 
     /// Goes through the steps of a call from its position. Compiled once for all kinds of calls.
     #[inline(never)]
-    fn go_on<H: Host>(
+    fn go_on<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: &Call,
-        (put, work, take): (Put<'_, H>, Act<'_, H>, Act<'_, H>),
+        (put, work, take): (Put<'_, C>, Act<'_, C>, Act<'_, C>),
     ) -> Result<()> {
         let mut at = Position::default();
-        if host.waits() {
-            self.begin_counted_call(host, call)?;
+        if caller.waits() {
+            self.begin_counted_call(caller, call)?;
         } else {
-            at = self.begin_or_resume(host, call)?;
+            at = self.begin_or_resume(caller, call)?;
         }
-        let outcome = self.go_through(host, call, &mut at, put, work, take);
-        if !host.waits() {
+        let outcome = self.go_through(caller, call, &mut at, put, work, take);
+        if !caller.waits() {
             self.started.position = at;
         }
         outcome
@@ -73,14 +73,14 @@ impl Team {
     /// Goes through the steps of a call from `at` on. If it stops there, it resumes there: no other step has failed
     /// before.
     #[inline(always)]
-    fn go_through<H: Host>(
+    fn go_through<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: &Call,
         at: &mut Position,
-        mut put: impl FnMut(&mut Team, &mut H, u32, usize),
-        mut work: impl FnMut(&mut Team, &mut H, u32, usize) -> Result<()>,
-        mut take: impl FnMut(&mut Team, &mut H, u32, usize) -> Result<()>,
+        mut put: impl FnMut(&mut Team, &mut C, u32, usize),
+        mut work: impl FnMut(&mut Team, &mut C, u32, usize) -> Result<()>,
+        mut take: impl FnMut(&mut Team, &mut C, u32, usize) -> Result<()>,
     ) -> Result<()> {
         let (pieces, mut outcome) = (call.plan.pieces, Ok(()));
         let count = pieces.count();
@@ -92,8 +92,8 @@ impl Team {
                     self.before_window = self.epoch;
                 }
                 while at.piece < end {
-                    let epoch = self.begin(host)?;
-                    put(self, host, epoch, at.piece);
+                    let epoch = self.begin(caller)?;
+                    put(self, caller, epoch, at.piece);
                     at.piece += 1;
                 }
                 if at.first == 0 {
@@ -106,8 +106,8 @@ impl Team {
             if at.stage == Stage::Work {
                 while at.piece < end {
                     if outcome.is_ok() {
-                        outcome = work(self, host, epoch_of(at), at.piece);
-                        self.check_outcome(&outcome, host)?;
+                        outcome = work(self, caller, epoch_of(at), at.piece);
+                        self.check_outcome(&outcome, caller)?;
                     }
                     at.piece += 1;
                 }
@@ -115,10 +115,10 @@ impl Team {
             }
             while at.piece < end {
                 if outcome.is_ok() {
-                    outcome = take(self, host, epoch_of(at), at.piece);
-                    self.check_outcome(&outcome, host)?;
+                    outcome = take(self, caller, epoch_of(at), at.piece);
+                    self.check_outcome(&outcome, caller)?;
                 }
-                self.end(host, epoch_of(at));
+                self.end(caller, epoch_of(at));
                 at.piece += 1;
             }
             if self.agreement == Agreement::OutOfStep {
@@ -131,24 +131,24 @@ impl Team {
 
     /// Begins a blocking call.
     #[inline(always)]
-    fn begin_counted_call<H: Host>(&mut self, host: &mut H, call: &Call) -> Result<()> {
+    fn begin_counted_call<C: CompiledCaller>(&mut self, caller: &mut C, call: &Call) -> Result<()> {
         let number = self.counts.take_number();
-        self.begin_call(host, call, number)
+        self.begin_call(caller, call, number)
     }
 
     #[inline(always)]
-    pub(super) fn begin_call<H: Host>(
+    pub(super) fn begin_call<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: &Call,
         number: u32,
     ) -> Result<()> {
-        host.engine().check_alive()?;
-        if host.waits() && std::mem::take(&mut self.must_yield) {
+        caller.engine().check_alive()?;
+        if caller.waits() && std::mem::take(&mut self.must_yield) {
             self.yield_to_members();
         }
         if self.board(0).broken.reaches(number) {
-            return Err(host.on_mismatch(out_of_step()).into());
+            return Err(caller.on_mismatch(out_of_step()).into());
         }
         (self.call, self.agreement) = (Agreed::of(call), Agreement::Yes);
         self.forget_published_call(number);
@@ -160,24 +160,29 @@ impl Team {
 
     /// Begins a step: from here on this rank may use its slot and the step's counters.
     #[inline]
-    fn begin<H: Host>(&mut self, host: &mut H) -> Result<u32> {
+    fn begin<C: CompiledCaller>(&mut self, caller: &mut C) -> Result<u32> {
         let epoch = self.epoch.wrapping_add(1);
         let before = epoch.wrapping_sub(SLOTS as u32);
         if !has_reached(self.ended_by_all, before) {
-            self.wait_for_slot(host, epoch, before)?;
+            self.wait_for_slot(caller, epoch, before)?;
         }
         self.epoch = epoch;
         Ok(epoch)
     }
 
     #[cold]
-    fn wait_for_slot<H: Host>(&mut self, host: &mut H, epoch: u32, before: u32) -> Result<()> {
+    fn wait_for_slot<C: CompiledCaller>(
+        &mut self,
+        caller: &mut C,
+        epoch: u32,
+        before: u32,
+    ) -> Result<()> {
         self.wait_for_slot_begins();
         let mut oldest = epoch.wrapping_sub(1);
         for distance in 1..self.size() {
             let member = (self.me + distance) % self.size();
             let ended = |team: &Team| has_reached(team.board(member).progress.ended(), before);
-            match self.wait_for(host, epoch, Awaited::Nobody, ended) {
+            match self.wait_for(caller, epoch, Awaited::Nobody, ended) {
                 Ok(()) => {}
                 Err(Stop::Later) => return Err(Stop::Later),
                 Err(stop) => {
@@ -194,12 +199,12 @@ impl Team {
     }
 
     #[inline]
-    fn end<H: Host>(&self, host: &mut H, epoch: u32) {
+    fn end<C: CompiledCaller>(&self, caller: &mut C, epoch: u32) {
         self.board(self.me).progress.end(epoch);
         if self.oversubscribed {
             fence(Ordering::SeqCst);
             if self.board(0).waiters.0.load(Ordering::Relaxed) != 0 {
-                self.wake_others(host);
+                self.wake_others(caller);
             }
         }
     }
@@ -228,17 +233,17 @@ impl Team {
 
     /// Counts this rank among those that have put their part of the step. The last one wakes the others.
     #[inline]
-    pub(super) fn arrive<H: Host>(&self, host: &mut H, epoch: u32) {
+    pub(super) fn arrive<C: CompiledCaller>(&self, caller: &mut C, epoch: u32) {
         match self.arrivals {
             Arrivals::Seen => {}
             Arrivals::Counted => {
                 let arrived = &self.board(0).counters[epoch as usize % SLOTS].arrived;
                 if arrived.count(epoch) as usize == self.size() {
-                    self.wake_others(host);
+                    self.wake_others(caller);
                 }
             }
             Arrivals::InLevels(levels) => {
-                self.arrive_in_levels(host, epoch, levels, |_, _| {}, |_| {});
+                self.arrive_in_levels(caller, epoch, levels, |_, _| {}, |_| {});
             }
         }
     }
@@ -257,15 +262,15 @@ impl Team {
 
     /// Wakes the ranks that sleep until a part is there that only this rank has put.
     #[inline]
-    pub(super) fn wake_readers<H: Host>(&self, host: &mut H) {
+    pub(super) fn wake_readers<C: CompiledCaller>(&self, caller: &mut C) {
         if self.oversubscribed {
-            self.wake_others(host);
+            self.wake_others(caller);
         }
     }
 
     /// Wakes the members that sleep.
-    pub(super) fn wake_others<H: Host>(&self, host: &mut H) {
-        let segment = host.engine().segment();
+    pub(super) fn wake_others<C: CompiledCaller>(&self, caller: &mut C) {
+        let segment = caller.engine().segment();
         for &rank in self.members.iter().filter(|&&rank| rank != self.members[self.me]) {
             segment.wake_if_asleep(rank);
         }

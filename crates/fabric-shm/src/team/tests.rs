@@ -9,7 +9,7 @@ mod steps;
 use collectives::plan::{Boards, CallShape, Capabilities, Plan};
 use contract::{Apply, Combine, Error};
 
-use super::{Call, Caller, Host, Memory, Stop, Team};
+use super::{Call, Caller, CompiledCaller, Memory, Stop, Team};
 use crate::board::{SLOT_BYTES, SLOTS};
 use crate::engine::{Engine, call_id};
 use crate::segment::Segment;
@@ -27,7 +27,7 @@ enum Places {
     TwoProcessors,
 }
 
-/// The rank of a member: a host like the endpoint, whose calls are compiled with their steps.
+/// The rank of a member: a caller like the endpoint, whose calls are compiled with their steps.
 struct Rank(Engine);
 
 impl Caller for Rank {
@@ -44,7 +44,7 @@ impl Caller for Rank {
     }
 }
 
-impl Host for Rank {
+impl CompiledCaller for Rank {
     const HAS_OWN_STEPS: bool = true;
 }
 

@@ -4,7 +4,7 @@ use contract::Error;
 
 use super::agreement::{Agreement, Awaited, out_of_step};
 use super::levels::Arrivals;
-use super::{Host, Result, Stop, Team};
+use super::{CompiledCaller, Result, Stop, Team};
 use crate::board::SLOTS;
 use crate::engine::{Engine, FIRST_POLLS, describe};
 use crate::primitive::spin_loop;
@@ -34,10 +34,14 @@ impl Findings {
 impl Team {
     /// Waits until every member's part of the step is there, and checks that all of them make the same call.
     #[inline]
-    pub(super) fn wait_for_all<H: Host>(&mut self, host: &mut H, epoch: u32) -> Result<()> {
-        if !self.wait_for_arrivals(host, epoch)? {
+    pub(super) fn wait_for_all<C: CompiledCaller>(
+        &mut self,
+        caller: &mut C,
+        epoch: u32,
+    ) -> Result<()> {
+        if !self.wait_for_arrivals(caller, epoch)? {
             for distance in 1..self.size() {
-                self.wait_for_part(host, (self.me + distance) % self.size(), epoch)?;
+                self.wait_for_part(caller, (self.me + distance) % self.size(), epoch)?;
             }
         }
         self.ended_by_all = self.before_window;
@@ -47,38 +51,42 @@ impl Team {
     /// If members are counted as they arrive, waits until all have: one sleep, not one for each. Returns whether no
     /// single part needs to be checked: all are there, and of this call.
     #[inline]
-    pub(super) fn wait_for_arrivals<H: Host>(&mut self, host: &mut H, epoch: u32) -> Result<bool> {
+    pub(super) fn wait_for_arrivals<C: CompiledCaller>(
+        &mut self,
+        caller: &mut C,
+        epoch: u32,
+    ) -> Result<bool> {
         match self.arrivals {
             Arrivals::Seen => {}
             Arrivals::Counted => {
                 let all = self.size() as u32;
-                self.wait_for(host, epoch, Awaited::All, |team| {
+                self.wait_for(caller, epoch, Awaited::All, |team| {
                     team.board(0).counters[epoch as usize % SLOTS].arrived.is(epoch, all)
                 })?;
             }
-            Arrivals::InLevels(levels) => return self.wait_for_release(host, epoch, levels),
+            Arrivals::InLevels(levels) => return self.wait_for_release(caller, epoch, levels),
         }
         Ok(false)
     }
 
     /// Calls `take` with every other member's part of the step, each of `bytes` bytes, as they arrive.
     #[inline]
-    pub(super) fn each_part<H: Host>(
+    pub(super) fn each_part<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         epoch: u32,
         bytes: usize,
         mut take: impl FnMut(usize, *const u8),
     ) -> Result<()> {
-        if !host.waits() {
+        if !caller.waits() {
             // A step that stops is made again, and would copy again what it has copied.
-            self.wait_for_all(host, epoch)?;
+            self.wait_for_all(caller, epoch)?;
         }
-        let are_there = self.wait_for_arrivals(host, epoch)?;
+        let are_there = self.wait_for_arrivals(caller, epoch)?;
         for distance in 1..self.size() {
             let member = (self.me + distance) % self.size();
             if !are_there {
-                self.wait_for_part(host, member, epoch)?;
+                self.wait_for_part(caller, member, epoch)?;
             }
             take(member, self.place(member, epoch, bytes));
         }
@@ -88,70 +96,70 @@ impl Team {
 
     /// Waits for one member's part of the step, of `bytes` bytes. Returns its location.
     #[inline]
-    pub(super) fn part<H: Host>(
+    pub(super) fn part<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         member: usize,
         epoch: u32,
         bytes: usize,
     ) -> Result<*const u8> {
-        self.wait_for_part(host, member, epoch)?;
+        self.wait_for_part(caller, member, epoch)?;
         Ok(self.place(member, epoch, bytes))
     }
 
     /// Waits until one member's part of the step is there, and checks that the member makes the same call.
     #[inline]
-    pub(super) fn wait_for_part<H: Host>(
+    pub(super) fn wait_for_part<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         member: usize,
         epoch: u32,
     ) -> Result<()> {
         let slot = epoch as usize % SLOTS;
-        self.wait_for(host, epoch, Awaited::One(member), |team| {
+        self.wait_for(caller, epoch, Awaited::One(member), |team| {
             team.board(member).headers[slot].holds(epoch)
         })?;
         let (call_id, bytes) = self.board(member).headers[slot].contents();
         if (call_id, bytes) != (self.call.call_id, self.call.bytes) {
-            return Err(self.mismatch(host, member, call_id, bytes).into());
+            return Err(self.mismatch(caller, member, call_id, bytes).into());
         }
         Ok(())
     }
 
     /// Waits in a step until `ready`, which depends on the parts of the `awaited` members.
     #[inline]
-    pub(super) fn wait_for<H: Host>(
+    pub(super) fn wait_for<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         epoch: u32,
         awaited: Awaited,
         ready: impl Fn(&Team) -> bool,
     ) -> Result<()> {
-        match H::HAS_OWN_STEPS {
-            true => self.poll_for(host, epoch, awaited, ready),
-            false => self.wait_or_stop(host, epoch, awaited, &ready),
+        match C::HAS_OWN_STEPS {
+            true => self.poll_for(caller, epoch, awaited, ready),
+            false => self.wait_or_stop(caller, epoch, awaited, &ready),
         }
     }
 
     /// As `wait_for`. Compiled once for all kinds of calls.
     #[inline(never)]
-    fn wait_or_stop<H: Host>(
+    fn wait_or_stop<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         epoch: u32,
         awaited: Awaited,
         ready: &dyn Fn(&Team) -> bool,
     ) -> Result<()> {
-        if host.waits() {
-            return self.poll_for(host, epoch, awaited, ready);
+        if caller.waits() {
+            return self.poll_for(caller, epoch, awaited, ready);
         }
-        if ready(self) { Ok(()) } else { self.stop_for(host, epoch, awaited, ready) }
+        if ready(self) { Ok(()) } else { self.stop_for(caller, epoch, awaited, ready) }
     }
 
     #[inline(always)]
-    fn poll_for<H: Host>(
+    fn poll_for<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         epoch: u32,
         awaited: Awaited,
         ready: impl Fn(&Team) -> bool,
@@ -166,31 +174,31 @@ impl Team {
         if self.keeps_processor(awaited, epoch, &ready) {
             return Ok(());
         }
-        self.wait_long_for(host, epoch, awaited, &ready)
+        self.wait_long_for(caller, epoch, awaited, &ready)
     }
 
     #[cold]
-    fn wait_long_for<H: Host>(
+    fn wait_long_for<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         epoch: u32,
         awaited: Awaited,
         ready: &dyn Fn(&Team) -> bool,
     ) -> Result<()> {
         let mut found = Findings::default();
         let mut polls = 0_u32;
-        Engine::wait_until(host, H::engine, &mut |host| {
-            host.idle();
+        Engine::wait_until(caller, C::engine, &mut |caller| {
+            caller.idle();
             polls += 1;
             if ready(self) {
                 return true;
             }
-            self.check_liveness(host, epoch, awaited, polls, &mut found);
-            host.engine().note_awaited(|| self.describe_wait(awaited, epoch));
+            self.check_liveness(caller, epoch, awaited, polls, &mut found);
+            caller.engine().note_awaited(|| self.describe_wait(awaited, epoch));
             // A member may have put its part just before.
             found.cannot_complete() && !ready(self)
         })?;
-        if ready(self) { Ok(()) } else { self.fail_to_wait(host, epoch, &found) }
+        if ready(self) { Ok(()) } else { self.fail_to_wait(caller, epoch, &found) }
     }
 
     /// Describes the call in which this rank waits, and the members that are behind it as far as that is visible.
@@ -215,37 +223,37 @@ impl Team {
 
     /// As `wait_for`, for a call that does not wait: it stops, unless the awaited parts cannot come.
     #[cold]
-    fn stop_for<H: Host>(
+    fn stop_for<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         epoch: u32,
         awaited: Awaited,
         ready: &dyn Fn(&Team) -> bool,
     ) -> Result<()> {
         let mut found = Findings::default();
         self.started.polls = self.started.polls.wrapping_add(1);
-        self.check_liveness(host, epoch, awaited, self.started.polls, &mut found);
-        host.engine().note_started(|| self.describe_wait(awaited, epoch));
+        self.check_liveness(caller, epoch, awaited, self.started.polls, &mut found);
+        caller.engine().note_started(|| self.describe_wait(awaited, epoch));
         if ready(self) {
             return Ok(());
         }
         match found.cannot_complete() {
-            true => self.fail_to_wait(host, epoch, &found),
+            true => self.fail_to_wait(caller, epoch, &found),
             false => Err(Stop::Later),
         }
     }
 
     /// Checks from time to time whether the awaited parts cannot come.
-    fn check_liveness<H: Host>(
+    fn check_liveness<C: CompiledCaller>(
         &self,
-        host: &mut H,
+        caller: &mut C,
         epoch: u32,
         awaited: Awaited,
         polls: u32,
         found: &mut Findings,
     ) {
         if wait::is_liveness_check_due(polls, !self.oversubscribed) {
-            found.finished = self.find_finished(host, epoch);
+            found.finished = self.find_finished(caller, epoch);
             // In this order: a member puts its part before it publishes which call it is in.
             found.in_other_call = self.find_contradicting().or_else(|| self.find_in_other_call());
             found.out_of_step = self.find_out_of_step(awaited, epoch);
@@ -254,30 +262,35 @@ impl Team {
     }
 
     /// Returns the error of a wait that cannot end.
-    fn fail_to_wait<H: Host>(&mut self, host: &mut H, epoch: u32, found: &Findings) -> Result<()> {
+    fn fail_to_wait<C: CompiledCaller>(
+        &mut self,
+        caller: &mut C,
+        epoch: u32,
+        found: &Findings,
+    ) -> Result<()> {
         match *found {
-            Findings { broken: true, .. } => Err(host.on_mismatch(out_of_step()).into()),
+            Findings { broken: true, .. } => Err(caller.on_mismatch(out_of_step()).into()),
             Findings { finished: Some(rank), .. } => {
                 let before = "it came to a collective that is waited for".into();
-                let rank = host.engine().name_of(rank);
+                let rank = caller.engine().name_of(rank);
                 let error = Error::RankEnded { rank, before };
-                Err(host.engine().fail(error).into())
+                Err(caller.engine().fail(error).into())
             }
             Findings { out_of_step: Some(member), .. } => {
                 let header = &self.board(member).headers[epoch as usize % SLOTS];
                 if header.holds(epoch) {
                     let (call_id, bytes) = header.contents();
-                    return Err(self.mismatch(host, member, call_id, bytes).into());
+                    return Err(self.mismatch(caller, member, call_id, bytes).into());
                 }
                 self.agreement = Agreement::OutOfStep;
                 let does = "went on without taking part in";
-                let error = self.not_in_call(host, member, does);
-                Err(host.on_mismatch(error).into())
+                let error = self.not_in_call(caller, member, does);
+                Err(caller.on_mismatch(error).into())
             }
             Findings { in_other_call: Some(member), .. } => {
                 self.agreement = Agreement::OutOfStep;
-                let error = self.in_other_call(host, member);
-                Err(host.on_mismatch(error).into())
+                let error = self.in_other_call(caller, member);
+                Err(caller.on_mismatch(error).into())
             }
             _ => Ok(()),
         }

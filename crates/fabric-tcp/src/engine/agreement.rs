@@ -16,7 +16,7 @@ const RECENT: usize = 64;
 const CLOSED: usize = 64;
 /// Time per member after which a rank sends its call id. A context of N members then costs N - 1 small frames for each
 /// N times this time, however many ranks share a processor.
-const PATIENCE_PER_MEMBER: Duration = Duration::from_millis(5);
+const REPORT_AFTER_PER_MEMBER: Duration = Duration::from_millis(5);
 
 /// The calls of all contexts.
 #[derive(Default)]
@@ -142,9 +142,9 @@ impl Agreement {
         waited: impl Fn(Instant) -> Duration,
     ) -> Option<(u32, Vec<usize>)> {
         let calls = self.contexts.get_mut(&context)?;
-        let patience = PATIENCE_PER_MEMBER * calls.members.len() as u32;
+        let report_after = REPORT_AFTER_PER_MEMBER * calls.members.len() as u32;
         let call = calls.call(number)?;
-        if call.is_reported || waited(call.made) < patience {
+        if call.is_reported || waited(call.made) < report_after {
             return None;
         }
         call.is_reported = true;

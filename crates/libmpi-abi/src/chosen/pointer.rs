@@ -43,6 +43,17 @@ impl From<Joined> for Fabric {
     }
 }
 
+/// Informs the simulated machine, if the run is on one, that the program has entered the library. What the library does
+/// until [`leave_library`] is not computing of the program.
+pub(crate) fn enter_library() {
+    fabric_proxy::enter_library();
+}
+
+/// Informs it that the library returns to the program.
+pub(crate) fn leave_library() {
+    fabric_proxy::leave_library();
+}
+
 /// Marks a cold path.
 #[cold]
 #[inline(always)]

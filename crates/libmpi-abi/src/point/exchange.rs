@@ -27,7 +27,7 @@ unsafe fn go_on_with(call: ExchangeCall<Chosen>, how: How) -> Result {
 /// The sent and the received data, with a partner each.
 type Ways = ((Data, Partner), (Data, Partner));
 
-unsafe fn apart((out, back): Ways, comm: Comm) -> Result<ExchangeCall<Chosen>> {
+unsafe fn with_two_buffers((out, back): Ways, comm: Comm) -> Result<ExchangeCall<Chosen>> {
     let send = send_call(out.0, out.1, comm, Mode::Standard)?;
     Ok(ExchangeCall::new(send, receive_call(back.0, back.1, comm)?))
 }
@@ -40,7 +40,7 @@ pub(crate) unsafe fn send_receive(
     comm: Comm,
     status: *mut Status,
 ) -> Result {
-    finish(apart(((data, to), (room, from)), comm)?, status)
+    finish(with_two_buffers(((data, to), (room, from)), comm)?, status)
 }
 
 pub(crate) unsafe fn send_receive_later(
@@ -51,7 +51,7 @@ pub(crate) unsafe fn send_receive_later(
     comm: Comm,
     how: How,
 ) -> Result {
-    go_on_with(apart(((data, to), (room, from)), comm)?, how)
+    go_on_with(with_two_buffers(((data, to), (room, from)), comm)?, how)
 }
 
 /// Sends and receives in the same buffer: the received message replaces the sent one.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use collectives::{Blocks as ByteBlocks, Call};
 use contract::{CollectiveCall, Endpoint};
 
-use super::Plan;
+use super::CollectiveWork;
 use super::blocks::{Blocks, check_apart, check_both_apart, check_number, lengths, own};
 use super::native::{CarryOut, Packed, check_block};
 use crate::engine::Context;
@@ -39,7 +39,7 @@ impl<E: Endpoint> AllToAll<E> {
     }
 }
 
-impl<E: Endpoint + 'static> Plan<E> for AllToAll<E> {
+impl<E: Endpoint + 'static> CollectiveWork<E> for AllToAll<E> {
     fn context(&self) -> &Rc<Context<E>> {
         &self.context
     }
@@ -136,7 +136,7 @@ impl<E: Endpoint> AllToAllUnequal<E> {
     }
 }
 
-impl<E: Endpoint + 'static> Plan<E> for AllToAllUnequal<E> {
+impl<E: Endpoint + 'static> CollectiveWork<E> for AllToAllUnequal<E> {
     fn context(&self) -> &Rc<Context<E>> {
         &self.context
     }

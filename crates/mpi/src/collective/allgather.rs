@@ -7,7 +7,7 @@ use contract::{CollectiveCall, Endpoint};
 
 use super::blocks::{Blocks, check_both_apart, check_none_overlaps, check_number, lengths, own};
 use super::native::{CarryOut, Packed, check_block};
-use super::{InLevels, Plan};
+use super::{CollectiveWork, InLevels};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
@@ -39,7 +39,7 @@ impl<E: Endpoint> Allgather<E> {
     }
 }
 
-impl<E: Endpoint + 'static> Plan<E> for Allgather<E> {
+impl<E: Endpoint + 'static> CollectiveWork<E> for Allgather<E> {
     fn context(&self) -> &Rc<Context<E>> {
         &self.context
     }
@@ -109,7 +109,7 @@ impl<E: Endpoint> AllgatherUnequal<E> {
     }
 }
 
-impl<E: Endpoint + 'static> Plan<E> for AllgatherUnequal<E> {
+impl<E: Endpoint + 'static> CollectiveWork<E> for AllgatherUnequal<E> {
     fn context(&self) -> &Rc<Context<E>> {
         &self.context
     }

@@ -7,7 +7,7 @@ use contract::Endpoint;
 
 use super::native::{CarryOut, Packed};
 use super::reduction::Terms;
-use super::{InLevels, Plan};
+use super::{CollectiveWork, InLevels};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
@@ -37,7 +37,7 @@ impl<E: Endpoint> Allreduce<E> {
     }
 }
 
-impl<E: Endpoint + 'static> Plan<E> for Allreduce<E> {
+impl<E: Endpoint + 'static> CollectiveWork<E> for Allreduce<E> {
     fn context(&self) -> &Rc<Context<E>> {
         &self.context
     }

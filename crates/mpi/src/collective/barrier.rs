@@ -6,7 +6,7 @@ use collectives::{Call, Own};
 use contract::{CollectiveCall, Endpoint};
 
 use super::native::{CarryOut, Packed};
-use super::{InLevels, Plan};
+use super::{CollectiveWork, InLevels};
 use crate::engine::Context;
 use crate::schedule::{Areas, CallId, CallMemory, CollectiveKind, Work};
 
@@ -23,7 +23,7 @@ impl<E: Endpoint> Barrier<E> {
     }
 }
 
-impl<E: Endpoint + 'static> Plan<E> for Barrier<E> {
+impl<E: Endpoint + 'static> CollectiveWork<E> for Barrier<E> {
     fn context(&self) -> &Rc<Context<E>> {
         &self.context
     }

@@ -6,7 +6,7 @@ use collectives::{Call, Own};
 use contract::{CollectiveCall, Endpoint};
 
 use super::native::{CarryOut, Packed};
-use super::{InLevels, Plan};
+use super::{CollectiveWork, InLevels};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
@@ -31,7 +31,7 @@ impl<E: Endpoint> Broadcast<E> {
     }
 }
 
-impl<E: Endpoint + 'static> Plan<E> for Broadcast<E> {
+impl<E: Endpoint + 'static> CollectiveWork<E> for Broadcast<E> {
     fn context(&self) -> &Rc<Context<E>> {
         &self.context
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use collectives::{Blocks as ByteBlocks, Call};
 use contract::{CollectiveCall, Endpoint, Writable};
 
-use super::Plan;
+use super::CollectiveWork;
 use super::blocks::{
     Blocks, check_both_apart, check_none_overlaps, check_number, each_bytes, lengths_at, own,
 };
@@ -49,7 +49,7 @@ impl<E: Endpoint> Gather<E> {
     }
 }
 
-impl<E: Endpoint + 'static> Plan<E> for Gather<E> {
+impl<E: Endpoint + 'static> CollectiveWork<E> for Gather<E> {
     fn context(&self) -> &Rc<Context<E>> {
         &self.context
     }
@@ -127,7 +127,7 @@ impl<E: Endpoint> GatherUnequal<E> {
     }
 }
 
-impl<E: Endpoint + 'static> Plan<E> for GatherUnequal<E> {
+impl<E: Endpoint + 'static> CollectiveWork<E> for GatherUnequal<E> {
     fn context(&self) -> &Rc<Context<E>> {
         &self.context
     }

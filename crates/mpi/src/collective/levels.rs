@@ -11,8 +11,8 @@ use contract::Endpoint;
 use super::agree::Agreement;
 use super::blocks::lengths;
 use super::{
-    Allgather, AllgatherUnequal, Allreduce, Barrier, Broadcast, Collective, Gather, GatherUnequal,
-    InLevels, Plan, Reduce, announce,
+    Allgather, AllgatherUnequal, Allreduce, Barrier, Broadcast, Collective, CollectiveWork, Gather,
+    GatherUnequal, InLevels, Reduce, announce,
 };
 use crate::datatype::{Datatype, Kind};
 use crate::engine::{Context, Levels};
@@ -24,10 +24,10 @@ use crate::schedule::{
 
 /// Runs a collective in two levels. Returns `None`, at all members alike, if it goes by messages of all members.
 #[cold]
-pub(super) fn run<E: Endpoint + 'static>(plan: &impl Plan<E>) -> Option<Result> {
-    let (context, in_levels) = (plan.context(), plan.in_levels()?);
+pub(super) fn run<E: Endpoint + 'static>(collective: &impl CollectiveWork<E>) -> Option<Result> {
+    let (context, in_levels) = (collective.context(), collective.in_levels()?);
     let hosts = context.hosts().filter(|hosts| hosts.has_levels())?;
-    let Work::Call(call) = plan.work() else { return None };
+    let Work::Call(call) = collective.work() else { return None };
     if !in_levels.fits(&call, hosts) {
         return None;
     }
@@ -41,7 +41,7 @@ pub(super) fn run<E: Endpoint + 'static>(plan: &impl Plan<E>) -> Option<Result> 
         }
     }
     // Members of another call find that this one is not in theirs.
-    let _ = CollectiveContext::next(context, plan.call_id().by(Algorithm::TwoLevel));
+    let _ = CollectiveContext::next(context, collective.call_id().by(Algorithm::TwoLevel));
     Some(in_levels.run_in(context.levels()?))
 }
 
@@ -82,7 +82,7 @@ impl<E: Endpoint + 'static> InLevels<E> for Barrier<E> {
 impl<E: Endpoint + 'static> InLevels<E> for Broadcast<E> {
     #[allow(private_interfaces)]
     fn run_in(&self, Levels { inside, leaders }: &Levels<E>) -> Result {
-        let context = Plan::context(self);
+        let context = CollectiveWork::context(self);
         let hosts = context.hosts().expect("levels are of hosts");
         let (host, own) = (hosts.number(self.root), hosts.number(context.rank()));
         let across = |outcome: Result| match leaders {
@@ -125,7 +125,7 @@ impl<E: Endpoint + 'static> InLevels<E> for Allgather<E> {
 
     #[allow(private_interfaces)]
     fn run_in(&self, levels: &Levels<E>) -> Result {
-        let (context, all) = (Plan::context(self), &self.all);
+        let (context, all) = (CollectiveWork::context(self), &self.all);
         let blocks = Blocks::equal(context.size(), all.count() as usize / context.size());
         let own = || part(all, blocks.one(context.rank()));
         let leads = levels.leaders.is_some();
@@ -143,7 +143,7 @@ impl<E: Endpoint + 'static> InLevels<E> for AllgatherUnequal<E> {
     /// Blocks that a member has anywhere in its memory are consecutive in a copy of all of them.
     #[allow(private_interfaces)]
     fn run_in(&self, levels: &Levels<E>) -> Result {
-        let (context, lengths) = (Plan::context(self), lengths(&self.blocks));
+        let (context, lengths) = (CollectiveWork::context(self), lengths(&self.blocks));
         let whole = Image::of(lengths.total() as i64, Datatype::basic(Kind::Byte));
         let mine = self.mine.clone().unwrap_or_else(|| self.blocks[context.rank()].clone());
         gather_at_all(context, levels, (Some(mine), whole.memory()), &lengths)?;
@@ -196,9 +196,12 @@ fn gather_at_all<E: Endpoint + 'static>(
 }
 
 /// Runs a collective of the leaders. If this member's operand is invalid, so are the results of all.
-fn run_after<E: Endpoint + 'static>(plan: &impl Plan<E>, outcome: Result) -> Result {
-    let (at, chosen) = announce(plan, Manner::Blocking);
-    let memory = CallMemory { failure: outcome, ..plan.memory() };
+fn run_after<E: Endpoint + 'static>(
+    collective: &impl CollectiveWork<E>,
+    outcome: Result,
+) -> Result {
+    let (at, chosen) = announce(collective, Manner::Blocking);
+    let memory = CallMemory { failure: outcome, ..collective.memory() };
     schedule::finish(Schedule::new(at, &chosen, memory))
 }
 

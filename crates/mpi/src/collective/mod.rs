@@ -53,7 +53,7 @@ use crate::schedule::{
 use native::{CarryOut, Packed};
 
 /// The implementation of a collective. Only this crate has collectives.
-pub trait Plan<E: Endpoint>: Sized + 'static {
+pub trait CollectiveWork<E: Endpoint>: Sized + 'static {
     /// Returns the context whose members make the call.
     fn context(&self) -> &Rc<Context<E>>;
 
@@ -114,34 +114,37 @@ pub trait InLevels<E: Endpoint> {
 
 /// Selects an algorithm of messages, and announces this member's next collective to the others.
 #[inline(never)]
-fn announce<E: Endpoint>(plan: &impl Plan<E>, manner: Manner) -> (CollectiveContext<E>, Chosen) {
-    let context = plan.context();
+fn announce<E: Endpoint>(
+    collective: &impl CollectiveWork<E>,
+    manner: Manner,
+) -> (CollectiveContext<E>, Chosen) {
+    let context = collective.context();
     let members = (context.size(), context.hosts());
-    let chosen = Chosen::new(plan.work(), members, plan.unit_bytes(), manner);
-    let call_id = plan.call_id().in_manner(manner).by(chosen.algorithm);
-    (CollectiveContext::next(plan.context(), call_id), chosen)
+    let chosen = Chosen::new(collective.work(), members, collective.unit_bytes(), manner);
+    let call_id = collective.call_id().in_manner(manner).by(chosen.algorithm);
+    (CollectiveContext::next(collective.context(), call_id), chosen)
 }
 
 /// Returns the schedule of this member's next collective.
-fn schedule_of<E: Endpoint>(plan: &impl Plan<E>, manner: Manner) -> Schedule<E> {
-    let (at, chosen) = announce(plan, manner);
-    schedule_at(plan, at, &chosen)
+fn schedule_of<E: Endpoint>(collective: &impl CollectiveWork<E>, manner: Manner) -> Schedule<E> {
+    let (at, chosen) = announce(collective, manner);
+    schedule_at(collective, at, &chosen)
 }
 
 /// Returns the schedule of an announced collective. Compiled once for all collectives.
 #[inline(never)]
 fn schedule_at<E: Endpoint>(
-    plan: &impl Plan<E>,
+    collective: &impl CollectiveWork<E>,
     at: CollectiveContext<E>,
     chosen: &Chosen,
 ) -> Schedule<E> {
-    Schedule::new(at, chosen, plan.memory())
+    Schedule::new(at, chosen, collective.memory())
 }
 
 /// A collective operation with checked arguments. All members of its context run it in the same way.
 ///
 /// The creator of its [`Memory`](crate::Memory) has promised that the memory lasts until the operation has ended.
-pub trait Collective<E: Endpoint + 'static>: Plan<E> {
+pub trait Collective<E: Endpoint + 'static>: CollectiveWork<E> {
     /// Runs it to completion.
     ///
     /// # Errors
@@ -184,24 +187,26 @@ pub trait Collective<E: Endpoint + 'static>: Plan<E> {
     fn persistent(self) -> Result<Request<E>> {
         let engine = self.context().engine().clone();
         let (at, chosen) = announce(&self, Manner::Persistent);
-        let apart = persistent::Apart::of(&self)?;
-        let plan = Rc::new(self);
+        let own = persistent::OwnContext::of(&self)?;
+        let collective = Rc::new(self);
         Ok(Request::persistent(&engine, move || {
-            let started = apart.as_ref().map_or(Ok(None), |apart| apart.start(&plan))?;
+            let started = own.as_ref().map_or(Ok(None), |own| own.start(&collective))?;
             Ok(match started {
                 Some(action) => action,
-                None => {
-                    Action::Collective(schedule::start(schedule_at(&*plan, at.clone(), &chosen))?)
-                }
+                None => Action::Collective(schedule::start(schedule_at(
+                    &*collective,
+                    at.clone(),
+                    &chosen,
+                ))?),
             })
         }))
     }
 }
 
-impl<E: Endpoint + 'static, P: Plan<E>> Collective<E> for P {}
+impl<E: Endpoint + 'static, C: CollectiveWork<E>> Collective<E> for C {}
 
 /// Runs a collective while other threads proceed: nothing waits inside the fabric.
 #[cold]
-fn run_in_turns<E: Endpoint + 'static>(plan: impl Plan<E>) -> Result {
-    plan.start()?.wait().map(drop)
+fn run_in_turns<E: Endpoint + 'static>(collective: impl CollectiveWork<E>) -> Result {
+    collective.start()?.wait().map(drop)
 }

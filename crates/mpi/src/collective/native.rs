@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use contract::{CollectiveCall, ContextPlace, Endpoint, Request as Started, StartedCollective};
 
-use super::Plan;
+use super::CollectiveWork;
 use crate::engine::{Activity, Context, Engine};
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::{Memory, PackedCopy};
@@ -65,32 +65,36 @@ impl CarryOut for &mut dyn FnMut(CollectiveCall<'_>) {
 
 /// Lets the fabric carry out a collective. Returns `None` if it leaves that to messages.
 #[inline(always)]
-pub(super) fn run<E: Endpoint>(plan: &impl Plan<E>) -> Option<Result> {
-    let (packed, place) = (plan.packed()?, plan.context().place()?);
-    let engine = plan.context().engine();
-    let outcome = plan.with_native_call(&packed, ToItsEnd { engine, place })??;
-    Some(end(plan, &packed, outcome))
+pub(super) fn run<E: Endpoint>(collective: &impl CollectiveWork<E>) -> Option<Result> {
+    let (packed, place) = (collective.packed()?, collective.context().place()?);
+    let engine = collective.context().engine();
+    let outcome = collective.with_native_call(&packed, ToItsEnd { engine, place })??;
+    Some(end(collective, &packed, outcome))
 }
 
 /// Returns the outcome of a call that the fabric has carried out.
 #[inline(always)]
-fn end<E: Endpoint>(plan: &impl Plan<E>, packed: &Packed, outcome: Result) -> Result {
-    let outcome = plan.check().and(outcome);
+fn end<E: Endpoint>(
+    collective: &impl CollectiveWork<E>,
+    packed: &Packed,
+    outcome: Result,
+) -> Result {
+    let outcome = collective.check().and(outcome);
     if outcome.is_ok() {
-        plan.deliver(packed);
+        collective.deliver(packed);
     }
     outcome
 }
 
-/// A plan of any kind, for code that is compiled once.
-pub(super) trait AnyPlan<E: Endpoint> {
-    /// As [`Plan::context`].
+/// The work of any collective, for code that is compiled once.
+pub(super) trait AnyCollectiveWork<E: Endpoint> {
+    /// As [`CollectiveWork::context`].
     fn context(&self) -> &Rc<Context<E>>;
 
-    /// As [`Plan::packed`].
+    /// As [`CollectiveWork::packed`].
     fn packed(&self) -> Option<Packed>;
 
-    /// As [`Plan::with_native_call`].
+    /// As [`CollectiveWork::with_native_call`].
     fn hand_over(&self, packed: &Packed, carry_out: &mut dyn FnMut(CollectiveCall<'_>));
 
     /// Returns the outcome of a call that the fabric has carried out.
@@ -100,13 +104,13 @@ pub(super) trait AnyPlan<E: Endpoint> {
     fn schedule(&self, manner: Manner) -> Schedule<E>;
 }
 
-impl<E: Endpoint, P: Plan<E>> AnyPlan<E> for P {
+impl<E: Endpoint, C: CollectiveWork<E>> AnyCollectiveWork<E> for C {
     fn context(&self) -> &Rc<Context<E>> {
-        Plan::context(self)
+        CollectiveWork::context(self)
     }
 
     fn packed(&self) -> Option<Packed> {
-        Plan::packed(self)
+        CollectiveWork::packed(self)
     }
 
     fn hand_over(&self, packed: &Packed, carry_out: &mut dyn FnMut(CollectiveCall<'_>)) {
@@ -132,36 +136,41 @@ struct UnderWay<E: Endpoint> {
     has_ended: Cell<bool>,
 }
 
-/// Such a collective with its plan.
+/// Such a collective, and its work.
 struct StartedCall<E: Endpoint> {
-    plan: Rc<dyn AnyPlan<E>>,
+    collective: Rc<dyn AnyCollectiveWork<E>>,
     call: UnderWay<E>,
 }
 
 impl<E: Endpoint> UnderWay<E> {
     /// Lets the fabric start a collective in the context `at`. Returns `None` if it leaves that to messages.
-    fn start(plan: &dyn AnyPlan<E>, at: &Rc<Context<E>>, endpoint: &mut E) -> Option<Self> {
-        let (place, packed) = (at.place()?, plan.packed()?);
+    fn start(
+        collective: &dyn AnyCollectiveWork<E>,
+        at: &Rc<Context<E>>,
+        endpoint: &mut E,
+    ) -> Option<Self> {
+        let (place, packed) = (at.place()?, collective.packed()?);
         let mut started = None;
-        plan.hand_over(&packed, &mut |call| started = endpoint.start_collective(place, &call));
+        collective
+            .hand_over(&packed, &mut |call| started = endpoint.start_collective(place, &call));
         let (at, started) = (at.clone(), started?);
         at.count_started();
         let outcome = RefCell::new(Ok(()));
         let call = UnderWay { at, packed, started, outcome, has_ended: Cell::new(false) };
-        call.advance(plan, endpoint);
+        call.advance(collective, endpoint);
         Some(call)
     }
 
-    fn advance(&self, plan: &dyn AnyPlan<E>, endpoint: &mut E) {
+    fn advance(&self, collective: &dyn AnyCollectiveWork<E>, endpoint: &mut E) {
         if self.has_ended.get() {
             return;
         }
         let mut outcome = None;
-        plan.hand_over(&self.packed, &mut |call| {
+        collective.hand_over(&self.packed, &mut |call| {
             outcome = endpoint.advance_collective(self.started, call);
         });
         let Some(outcome) = outcome else { return };
-        let outcome = plan.end(&self.packed, outcome.map_err(Into::into));
+        let outcome = collective.end(&self.packed, outcome.map_err(Into::into));
         let closed = self.at.count_ended(endpoint);
         *self.outcome.borrow_mut() = outcome.and(closed);
         self.has_ended.set(true);
@@ -180,12 +189,15 @@ enum Beginning<E: Endpoint> {
     ByMessages,
 }
 
-fn begin<E: Endpoint>(plan: &dyn AnyPlan<E>, at: &Rc<Context<E>>) -> Result<Beginning<E>> {
-    let call = UnderWay::start(plan, at, &mut *plan.context().engine().endpoint()?);
+fn begin<E: Endpoint>(
+    collective: &dyn AnyCollectiveWork<E>,
+    at: &Rc<Context<E>>,
+) -> Result<Beginning<E>> {
+    let call = UnderWay::start(collective, at, &mut *collective.context().engine().endpoint()?);
     Ok(match call {
         None => Beginning::ByMessages,
         Some(call) if call.has_ended.get() => {
-            let number = plan.context().number();
+            let number = collective.context().number();
             Beginning::Ended(call.take_outcome().map_err(|error| error.in_context(number)))
         }
         Some(call) => Beginning::UnderWay(call),
@@ -196,45 +208,52 @@ fn begin<E: Endpoint>(plan: &dyn AnyPlan<E>, at: &Rc<Context<E>>) -> Result<Begi
 ///
 /// # Errors
 /// As for [`Engine::endpoint`](crate::Engine::endpoint).
-pub(super) fn start<E: Endpoint + 'static, P: Plan<E>>(plan: P) -> Result<Action<E>> {
-    match begin(&plan, Plan::context(&plan))? {
+pub(super) fn start<E: Endpoint + 'static, C: CollectiveWork<E>>(
+    collective: C,
+) -> Result<Action<E>> {
+    match begin(&collective, CollectiveWork::context(&collective))? {
         Beginning::Ended(outcome) => Ok(Action::Done(Status::empty(), outcome)),
-        Beginning::UnderWay(call) => Ok(under_way(Rc::new(plan), call)),
-        Beginning::ByMessages => start_by_messages(&plan),
+        Beginning::UnderWay(call) => Ok(under_way(Rc::new(collective), call)),
+        Beginning::ByMessages => start_by_messages(&collective),
     }
 }
 
 #[cold]
-fn start_by_messages<E: Endpoint + 'static>(plan: &dyn AnyPlan<E>) -> Result<Action<E>> {
-    Ok(Action::Collective(schedule::start(plan.schedule(Manner::Nonblocking))?))
+fn start_by_messages<E: Endpoint + 'static>(
+    collective: &dyn AnyCollectiveWork<E>,
+) -> Result<Action<E>> {
+    Ok(Action::Collective(schedule::start(collective.schedule(Manner::Nonblocking))?))
 }
 
-/// Starts a collective of which the plan is used again, in the context `at`. Returns `None` if the fabric leaves it to
+/// Starts a collective whose work is used again, in the context `at`. Returns `None` if the fabric leaves it to
 /// messages.
 ///
 /// # Errors
 /// As for [`Engine::endpoint`](crate::Engine::endpoint).
 pub(super) fn start_again<E: Endpoint + 'static>(
-    plan: Rc<dyn AnyPlan<E>>,
+    collective: Rc<dyn AnyCollectiveWork<E>>,
     at: &Rc<Context<E>>,
 ) -> Result<Option<Action<E>>> {
-    Ok(match begin(&*plan, at)? {
+    Ok(match begin(&*collective, at)? {
         Beginning::Ended(outcome) => Some(Action::Done(Status::empty(), outcome)),
-        Beginning::UnderWay(call) => Some(under_way(plan, call)),
+        Beginning::UnderWay(call) => Some(under_way(collective, call)),
         Beginning::ByMessages => None,
     })
 }
 
-fn under_way<E: Endpoint + 'static>(plan: Rc<dyn AnyPlan<E>>, call: UnderWay<E>) -> Action<E> {
-    let engine = plan.context().engine().clone();
-    let running = Rc::new(StartedCall { plan, call });
+fn under_way<E: Endpoint + 'static>(
+    collective: Rc<dyn AnyCollectiveWork<E>>,
+    call: UnderWay<E>,
+) -> Action<E> {
+    let engine = collective.context().engine().clone();
+    let running = Rc::new(StartedCall { collective, call });
     engine.add(running.clone());
     Action::Collective(running)
 }
 
 impl<E: Endpoint> Activity<E> for StartedCall<E> {
     fn advance(&self, endpoint: &mut E) {
-        self.call.advance(&*self.plan, endpoint);
+        self.call.advance(&*self.collective, endpoint);
     }
 
     fn has_ended(&self) -> bool {
@@ -251,7 +270,7 @@ impl<E: Endpoint> Activity<E> for StartedCall<E> {
     }
 
     fn context(&self) -> u32 {
-        self.plan.context().number()
+        self.collective.context().number()
     }
 }
 

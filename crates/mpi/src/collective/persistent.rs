@@ -5,7 +5,7 @@ use std::rc::Rc;
 use contract::Endpoint;
 
 use super::agree::{Agreement, Proposal};
-use super::native::{self, AnyPlan};
+use super::native::{self, AnyCollectiveWork};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::request::Action;
@@ -16,23 +16,23 @@ use crate::schedule::{CallId, CollectiveContext, CollectiveKind, Manner};
 const APART_MAX: usize = 32;
 
 /// A context in which the fabric carries out the starts of one persistent collective. Closed when its request is freed.
-pub(super) struct Apart<E: Endpoint> {
+pub(super) struct OwnContext<E: Endpoint> {
     context: Rc<Context<E>>,
     /// The context whose members make the call.
     of: Rc<Context<E>>,
 }
 
-impl<E: Endpoint + 'static> Apart<E> {
-    /// Opens a context for the starts of `plan`. Returns `None`, at all members alike, if the fabric leaves them to
+impl<E: Endpoint + 'static> OwnContext<E> {
+    /// Opens a context for the starts of `collective`. Returns `None`, at all members alike, if the fabric leaves them to
     /// messages.
     ///
     /// # Errors
     /// Errors that end the run.
-    pub(super) fn of(plan: &dyn AnyPlan<E>) -> Result<Option<Self>> {
-        let of = plan.context();
+    pub(super) fn of(collective: &dyn AnyCollectiveWork<E>) -> Result<Option<Self>> {
+        let of = collective.context();
         let Some(place) = of.place() else { return Ok(None) };
         let is_started = of.engine().endpoint()?.starts_collectives(place);
-        if !is_started || of.two_groups().is_some() || plan.packed().is_none() {
+        if !is_started || of.two_groups().is_some() || collective.packed().is_none() {
             return Ok(None);
         }
         let call_id = CallId::of(CollectiveKind::Duplicate).in_manner(Manner::Persistent);
@@ -48,19 +48,22 @@ impl<E: Endpoint + 'static> Apart<E> {
         context.identity().set_part_of(of.identity());
         Agreement::on(&at, mine)?.open(&mut *of.engine().endpoint()?, &at, Some(&context))?;
         of.add_apart(1);
-        Ok(Some(Apart { context, of: of.clone() }))
+        Ok(Some(OwnContext { context, of: of.clone() }))
     }
 
     /// Starts the collective. Returns `None` if the fabric leaves it to messages.
     ///
     /// # Errors
     /// As for [`Engine::endpoint`](crate::Engine::endpoint).
-    pub(super) fn start(&self, plan: &Rc<impl AnyPlan<E> + 'static>) -> Result<Option<Action<E>>> {
-        native::start_again(plan.clone(), &self.context)
+    pub(super) fn start(
+        &self,
+        collective: &Rc<impl AnyCollectiveWork<E> + 'static>,
+    ) -> Result<Option<Action<E>>> {
+        native::start_again(collective.clone(), &self.context)
     }
 }
 
-impl<E: Endpoint> Drop for Apart<E> {
+impl<E: Endpoint> Drop for OwnContext<E> {
     fn drop(&mut self) {
         self.of.add_apart(-1);
         // A start in progress continues, and the context is closed after it. An error ends the run, and the next call

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use collectives::Call;
 use contract::Endpoint;
 
-use super::Plan;
+use super::CollectiveWork;
 use super::native::{CarryOut, Packed};
 use super::reduction::Terms;
 use crate::engine::Context;
@@ -45,7 +45,7 @@ impl<E: Endpoint> Reduce<E> {
     }
 }
 
-impl<E: Endpoint + 'static> Plan<E> for Reduce<E> {
+impl<E: Endpoint + 'static> CollectiveWork<E> for Reduce<E> {
     fn context(&self) -> &Rc<Context<E>> {
         &self.context
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use collectives::{Blocks, Call};
 use contract::Endpoint;
 
-use super::Plan;
+use super::CollectiveWork;
 use super::reduction::Terms;
 use crate::engine::Context;
 use crate::error::{ErrorClass, Result, ensure};
@@ -83,7 +83,7 @@ impl<E: Endpoint> ReduceScatter<E> {
     }
 }
 
-impl<E: Endpoint + 'static> Plan<E> for ReduceScatter<E> {
+impl<E: Endpoint + 'static> CollectiveWork<E> for ReduceScatter<E> {
     fn context(&self) -> &Rc<Context<E>> {
         &self.context
     }

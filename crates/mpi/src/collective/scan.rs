@@ -5,7 +5,7 @@ use std::rc::Rc;
 use collectives::Call;
 use contract::Endpoint;
 
-use super::Plan;
+use super::CollectiveWork;
 use super::reduction::Terms;
 use crate::engine::Context;
 use crate::error::Result;
@@ -46,7 +46,7 @@ impl<E: Endpoint> Scan<E> {
     }
 }
 
-impl<E: Endpoint + 'static> Plan<E> for Scan<E> {
+impl<E: Endpoint + 'static> CollectiveWork<E> for Scan<E> {
     fn context(&self) -> &Rc<Context<E>> {
         &self.context
     }

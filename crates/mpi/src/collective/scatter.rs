@@ -5,7 +5,7 @@ use std::rc::Rc;
 use collectives::{Blocks as ByteBlocks, Call};
 use contract::{CollectiveCall, Endpoint, Readable};
 
-use super::Plan;
+use super::CollectiveWork;
 use super::blocks::{
     Blocks, check_both_apart, check_none_overlaps, check_number, each_bytes, lengths_at, own,
 };
@@ -49,7 +49,7 @@ impl<E: Endpoint> Scatter<E> {
     }
 }
 
-impl<E: Endpoint + 'static> Plan<E> for Scatter<E> {
+impl<E: Endpoint + 'static> CollectiveWork<E> for Scatter<E> {
     fn context(&self) -> &Rc<Context<E>> {
         &self.context
     }
@@ -125,7 +125,7 @@ impl<E: Endpoint> ScatterUnequal<E> {
     }
 }
 
-impl<E: Endpoint + 'static> Plan<E> for ScatterUnequal<E> {
+impl<E: Endpoint + 'static> CollectiveWork<E> for ScatterUnequal<E> {
     fn context(&self) -> &Rc<Context<E>> {
         &self.context
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use collectives::{Own, Schedule as Rounds};
 use contract::Endpoint;
 
-use super::Plan;
+use super::CollectiveWork;
 use crate::engine::Context;
 use crate::memory::Memory;
 use crate::operation::Reduction;
@@ -32,7 +32,7 @@ pub(super) struct ScheduledMemory {
     pub(super) reduction: Option<Reduction>,
 }
 
-impl<E: Endpoint + 'static> Plan<E> for Scheduled<E> {
+impl<E: Endpoint + 'static> CollectiveWork<E> for Scheduled<E> {
     fn context(&self) -> &Rc<Context<E>> {
         &self.context
     }

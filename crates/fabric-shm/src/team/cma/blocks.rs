@@ -3,16 +3,16 @@
 use collectives::plan::Transport;
 
 use super::{Addresses, Publisher};
-use crate::team::{Call, Host, Memory, Result, Stop, Team};
+use crate::team::{Call, CompiledCaller, Memory, Result, Stop, Team};
 
 impl Team {
     /// As [`Team::broadcast`]. With two members each copies one half.
     ///
     /// # Safety
     /// As for [`Team::broadcast`].
-    pub(in crate::team) unsafe fn broadcast_by_cma<H: Host>(
+    pub(in crate::team) unsafe fn broadcast_by_cma<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         root: usize,
         memory: *mut u8,
@@ -23,33 +23,33 @@ impl Team {
         if call.plan.transport == Transport::MemoryInHalves {
             let (other, half) = (1 - self.me, bytes / 2);
             let publisher = (Publisher::All, addresses);
-            return self.step_by_cma(host, call, publisher, 1, &mut |team, host, epoch| {
-                let theirs = team.addresses_of(host, other, epoch)?;
+            return self.step_by_cma(caller, call, publisher, 1, &mut |team, caller, epoch| {
+                let theirs = team.addresses_of(caller, other, epoch)?;
                 // SAFETY: both have published `bytes` bytes; the root writes the second half, the other reads
                 // the first.
                 unsafe {
                     if is_root {
                         let (to, from) = (theirs.to + half, memory.add(half));
-                        team.write(host, other, to, from, bytes - half)?;
+                        team.write(caller, other, to, from, bytes - half)?;
                     } else {
-                        team.read(host, other, theirs.from, memory, half)?;
+                        team.read(caller, other, theirs.from, memory, half)?;
                     }
                 }
-                team.count_done(host, other, epoch);
+                team.count_done(caller, other, epoch);
                 Ok(())
             });
         }
         // SAFETY: the caller promises the bytes at the root, and room for them at the others.
-        unsafe { self.read_from_root(host, call, (root, memory), (0, memory), || ()) }
+        unsafe { self.read_from_root(caller, call, (root, memory), (0, memory), || ()) }
     }
 
     /// As [`Team::scatter`].
     ///
     /// # Safety
     /// As for [`Team::scatter`].
-    pub(in crate::team) unsafe fn scatter_by_cma<H: Host>(
+    pub(in crate::team) unsafe fn scatter_by_cma<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         root: usize,
         Memory { send, receive }: Memory,
@@ -63,7 +63,7 @@ impl Team {
             }
         };
         // SAFETY: the caller promises a block for each member at the root, and room for one at each.
-        unsafe { self.read_from_root(host, call, (root, send), (block, receive), copy_own) }
+        unsafe { self.read_from_root(caller, call, (root, send), (block, receive), copy_own) }
     }
 
     /// Copies to each member but the root a part of the root's memory, which is at `memory` there: the call's bytes
@@ -71,9 +71,9 @@ impl Team {
     ///
     /// # Safety
     /// The root's memory holds them, and `to` has room for them at the other members.
-    unsafe fn read_from_root<H: Host>(
+    unsafe fn read_from_root<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         (root, memory): (usize, *const u8),
         (offset, to): (usize, *mut u8),
@@ -83,15 +83,15 @@ impl Team {
         let touching = if is_root { self.size() - 1 } else { 0 };
         let addresses = Addresses { from: memory as usize, to: 0 };
         let publisher = (Publisher::Root(root), addresses);
-        self.step_by_cma(host, call, publisher, touching, &mut |team, host, epoch| {
+        self.step_by_cma(caller, call, publisher, touching, &mut |team, caller, epoch| {
             if is_root {
                 copy_own();
                 return Ok(());
             }
-            let from = team.addresses_of(host, root, epoch)?.from + offset;
+            let from = team.addresses_of(caller, root, epoch)?.from + offset;
             // SAFETY: the caller promises it; the root has published the address of its memory.
-            unsafe { team.read(host, root, from, to, call.plan.pieces.bytes)? };
-            team.count_done(host, root, epoch);
+            unsafe { team.read(caller, root, from, to, call.plan.pieces.bytes)? };
+            team.count_done(caller, root, epoch);
             Ok(())
         })
     }
@@ -100,9 +100,9 @@ impl Team {
     ///
     /// # Safety
     /// As for [`Team::gather`].
-    pub(in crate::team) unsafe fn gather_by_cma<H: Host>(
+    pub(in crate::team) unsafe fn gather_by_cma<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         root: usize,
         Memory { send, receive }: Memory,
@@ -112,11 +112,11 @@ impl Team {
         let addresses = Addresses { from: 0, to: receive as usize };
         let touching = if is_root { self.size() - 1 } else { 0 };
         self.step_by_cma(
-            host,
+            caller,
             call,
             (Publisher::All, addresses),
             touching,
-            &mut |team, host, epoch| {
+            &mut |team, caller, epoch| {
                 if is_root {
                     // They publish nothing useful, but they must be in the same call, which nothing else would check.
                     if !send.is_null() {
@@ -124,15 +124,15 @@ impl Team {
                         unsafe { std::ptr::copy(send, receive.add(me * each), each) };
                     }
                     for member in team.others() {
-                        team.addresses_of(host, member, epoch)?;
+                        team.addresses_of(caller, member, epoch)?;
                     }
                     return Ok(());
                 }
-                let theirs = team.addresses_of(host, root, epoch)?;
+                let theirs = team.addresses_of(caller, root, epoch)?;
                 // SAFETY: the root has published room for a block of each member, of which this one belongs to this
                 // rank.
-                unsafe { team.write(host, root, theirs.to + me * each, send, each)? };
-                team.count_done(host, root, epoch);
+                unsafe { team.write(caller, root, theirs.to + me * each, send, each)? };
+                team.count_done(caller, root, epoch);
                 Ok(())
             },
         )
@@ -142,9 +142,9 @@ impl Team {
     ///
     /// # Safety
     /// As for [`Team::allgather`].
-    pub(in crate::team) unsafe fn allgather_by_cma<H: Host>(
+    pub(in crate::team) unsafe fn allgather_by_cma<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         Memory { send, receive }: Memory,
     ) -> Result<()> {
@@ -159,7 +159,7 @@ impl Team {
             }
         };
         // SAFETY: the caller promises a block at each member, and room for one of each.
-        unsafe { self.read_from_all(host, call, (from, 0), receive, copy_own) }
+        unsafe { self.read_from_all(caller, call, (from, 0), receive, copy_own) }
     }
 
     /// Copies a block from each other member's memory, which is at `from` at this one, from `offset` on. Then copies
@@ -167,9 +167,9 @@ impl Team {
     ///
     /// # Safety
     /// All members have a block there until this returns, and `receive` has room for a block of each member.
-    unsafe fn read_from_all<H: Host>(
+    unsafe fn read_from_all<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         (from, offset): (*const u8, usize),
         receive: *mut u8,
@@ -178,12 +178,12 @@ impl Team {
         let (each, touching) = (call.plan.pieces.bytes, self.size() - 1);
         let addresses = Addresses { from: from as usize, to: 0 };
         let publisher = (Publisher::All, addresses);
-        self.step_by_cma(host, call, publisher, touching, &mut |team, host, epoch| {
+        self.step_by_cma(caller, call, publisher, touching, &mut |team, caller, epoch| {
             for member in team.others() {
-                let from = team.addresses_of(host, member, epoch)?.from + offset;
+                let from = team.addresses_of(caller, member, epoch)?.from + offset;
                 // SAFETY: the caller promises the same.
-                unsafe { team.read(host, member, from, receive.add(member * each), each)? };
-                team.count_done(host, member, epoch);
+                unsafe { team.read(caller, member, from, receive.add(member * each), each)? };
+                team.count_done(caller, member, epoch);
             }
             copy_own();
             Ok(())
@@ -194,9 +194,9 @@ impl Team {
     ///
     /// # Safety
     /// As for [`Team::all_to_all`].
-    pub(in crate::team) unsafe fn all_to_all_by_cma<H: Host>(
+    pub(in crate::team) unsafe fn all_to_all_by_cma<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         Memory { send, receive }: Memory,
     ) -> Result<()> {
@@ -204,7 +204,7 @@ impl Team {
         let (me, size) = (self.me, self.size());
         // Data that the others have yet to read must not be overwritten.
         let in_place = send == receive.cast_const();
-        if in_place && self.is_beginning(host) {
+        if in_place && self.is_beginning(caller) {
             // SAFETY: the caller promised a block for each member.
             let blocks = unsafe { std::slice::from_raw_parts(send, size * each) };
             self.scratch = blocks.to_vec();
@@ -214,7 +214,7 @@ impl Team {
         // SAFETY: the caller promised a block for itself in both.
         let copy_own = || unsafe { std::ptr::copy(from.add(own), receive.add(own), each) };
         // SAFETY: the caller promises a block for every member at each, and room for one of each.
-        let outcome = unsafe { self.read_from_all(host, call, (from, own), receive, copy_own) };
+        let outcome = unsafe { self.read_from_all(caller, call, (from, own), receive, copy_own) };
         if in_place && !matches!(outcome, Err(Stop::Later)) {
             self.scratch = Vec::new();
         }

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use contract::{Apply, Combine};
 
 use super::{Addresses, Publisher};
-use crate::team::{Call, Host, Memory, Result, Team};
+use crate::team::{Call, CompiledCaller, Memory, Result, Team};
 
 /// Length that is combined at once: both operands stay in the second-level cache.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -17,9 +17,9 @@ impl Team {
     ///
     /// # Safety
     /// As for [`Team::reduce`] and [`Team::allreduce`].
-    pub(in crate::team) unsafe fn combine_by_cma<H: Host>(
+    pub(in crate::team) unsafe fn combine_by_cma<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         root: Option<usize>,
         Memory { send, receive }: Memory,
@@ -34,17 +34,17 @@ impl Team {
         let apply = RefCell::new(combine.apply);
         let addresses = Addresses { from: send as usize, to: receive as usize };
         self.step_by_cma(
-            host,
+            caller,
             call,
             (Publisher::All, addresses),
             size - 1,
-            &mut |team, host, epoch| {
+            &mut |team, caller, epoch| {
                 let mut theirs = Vec::with_capacity(size);
                 for member in 0..size {
                     theirs.push(if member == me {
                         addresses
                     } else {
-                        team.addresses_of(host, member, epoch)?
+                        team.addresses_of(caller, member, epoch)?
                     });
                 }
                 let apply = &mut **apply.borrow_mut();
@@ -52,12 +52,12 @@ impl Team {
                     let here = each.min(part.end - start);
                     // SAFETY: the chunk lies in this rank's part of what all have published.
                     unsafe {
-                        team.combine_chunk(host, &theirs, start, here, apply)?;
-                        team.deliver_chunk(host, root, &theirs, start, here)?;
+                        team.combine_chunk(caller, &theirs, start, here, apply)?;
+                        team.deliver_chunk(caller, root, &theirs, start, here)?;
                     }
                 }
                 for member in team.others() {
-                    team.count_done(host, member, epoch);
+                    team.count_done(caller, member, epoch);
                 }
                 Ok(())
             },
@@ -69,9 +69,9 @@ impl Team {
     ///
     /// # Safety
     /// All members have published this many.
-    unsafe fn combine_chunk<H: Host>(
+    unsafe fn combine_chunk<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         theirs: &[Addresses],
         start: usize,
         bytes: usize,
@@ -93,7 +93,7 @@ impl Team {
                         to.cast_const()
                     }
                     _ => {
-                        self.read(host, member, place, to, bytes)?;
+                        self.read(caller, member, place, to, bytes)?;
                         to.cast_const()
                     }
                 };
@@ -109,9 +109,9 @@ impl Team {
     ///
     /// # Safety
     /// The receivers have published room for it.
-    unsafe fn deliver_chunk<H: Host>(
+    unsafe fn deliver_chunk<C: CompiledCaller>(
         &self,
-        host: &mut H,
+        caller: &mut C,
         root: Option<usize>,
         theirs: &[Addresses],
         start: usize,
@@ -124,7 +124,7 @@ impl Team {
             unsafe {
                 match member == self.me {
                     true => std::ptr::copy_nonoverlapping(result, to as *mut u8, bytes),
-                    false => self.write(host, member, to, result, bytes)?,
+                    false => self.write(caller, member, to, result, bytes)?,
                 }
             }
         }

@@ -8,7 +8,7 @@ mod blocks;
 mod combine;
 
 use super::agreement::Awaited;
-use super::{Call, Host, Result, Team};
+use super::{Call, CompiledCaller, Result, Team};
 use crate::board::SLOTS;
 use crate::primitive::{note_read, note_write};
 
@@ -30,19 +30,19 @@ enum Publisher {
 impl Team {
     /// Makes one step in which some members publish `addresses` and `act` reads and writes the members' memory.
     /// `touching` other members touch this rank's memory.
-    fn step_by_cma<H: Host>(
+    fn step_by_cma<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         call: Call,
         (publisher, addresses): (Publisher, Addresses),
         touching: usize,
-        act: &mut dyn FnMut(&mut Team, &mut H, u32) -> Result<()>,
+        act: &mut dyn FnMut(&mut Team, &mut C, u32) -> Result<()>,
     ) -> Result<()> {
         let publishes = publisher == Publisher::All || publisher == Publisher::Root(self.me);
         self.run_with_work(
-            host,
+            caller,
             &call,
-            |team, host, epoch, _| {
+            |team, caller, epoch, _| {
                 if publishes {
                     team.put(epoch, size_of::<Addresses>(), |to| {
                         note_write(to, size_of::<Addresses>());
@@ -51,24 +51,24 @@ impl Team {
                     });
                 }
                 match publisher {
-                    Publisher::All => team.arrive(host, epoch),
-                    Publisher::Root(_) if publishes => team.wake_readers(host),
+                    Publisher::All => team.arrive(caller, epoch),
+                    Publisher::Root(_) if publishes => team.wake_readers(caller),
                     Publisher::Root(_) => {}
                 }
             },
-            |team, host, epoch, _| {
+            |team, caller, epoch, _| {
                 if publisher == Publisher::All {
-                    team.wait_for_arrivals(host, epoch)?;
-                    if !host.waits() {
+                    team.wait_for_arrivals(caller, epoch)?;
+                    if !caller.waits() {
                         // `act` runs once and never stops early.
-                        team.wait_for_all(host, epoch)?;
+                        team.wait_for_all(caller, epoch)?;
                     }
                 }
-                act(team, host, epoch)
+                act(team, caller, epoch)
             },
-            |team, host, epoch, _| {
+            |team, caller, epoch, _| {
                 // Members that learnt of a failure from others detect it here, too.
-                team.wait_for(host, epoch, Awaited::Nobody, |team| {
+                team.wait_for(caller, epoch, Awaited::Nobody, |team| {
                     let done = &team.board(team.me).counters[epoch as usize % SLOTS].done;
                     touching == 0 || done.is(epoch, touching as u32)
                 })
@@ -77,13 +77,13 @@ impl Team {
     }
 
     /// Returns the addresses that a member publishes in this step.
-    fn addresses_of<H: Host>(
+    fn addresses_of<C: CompiledCaller>(
         &mut self,
-        host: &mut H,
+        caller: &mut C,
         member: usize,
         epoch: u32,
     ) -> Result<Addresses> {
-        let part = self.part(host, member, epoch, size_of::<Addresses>())?;
+        let part = self.part(caller, member, epoch, size_of::<Addresses>())?;
         note_read(part, size_of::<Addresses>());
         // SAFETY: a member that publishes something in such a step has put whole `Addresses`. Call ids and lengths were
         // compared, so the member is in this very step.
@@ -91,10 +91,10 @@ impl Team {
     }
 
     /// Declares that this rank no longer touches a member's memory.
-    fn count_done<H: Host>(&self, host: &mut H, member: usize, epoch: u32) {
+    fn count_done<C: CompiledCaller>(&self, caller: &mut C, member: usize, epoch: u32) {
         self.board(member).counters[epoch as usize % SLOTS].done.count(epoch);
         if self.oversubscribed {
-            host.engine().segment().wake_if_asleep(self.members[member]);
+            caller.engine().segment().wake_if_asleep(self.members[member]);
         }
     }
 
@@ -102,31 +102,31 @@ impl Team {
     ///
     /// # Safety
     /// `to` has room; the member has published the address of the bytes.
-    unsafe fn read<H: Host>(
+    unsafe fn read<C: CompiledCaller>(
         &self,
-        host: &mut H,
+        caller: &mut C,
         member: usize,
         from: usize,
         to: *mut u8,
         bytes: usize,
     ) -> Result<()> {
         // SAFETY: the caller promises the same.
-        unsafe { Ok(host.engine().read_from(self.members[member], from, to, bytes)?) }
+        unsafe { Ok(caller.engine().read_from(self.members[member], from, to, bytes)?) }
     }
 
     /// Copies to a member's memory.
     ///
     /// # Safety
     /// `from` holds the bytes; the member has published a place for them that nobody else touches.
-    unsafe fn write<H: Host>(
+    unsafe fn write<C: CompiledCaller>(
         &self,
-        host: &mut H,
+        caller: &mut C,
         member: usize,
         to: usize,
         from: *const u8,
         bytes: usize,
     ) -> Result<()> {
         // SAFETY: the caller promises the same.
-        unsafe { Ok(host.engine().write_to(self.members[member], to, from, bytes)?) }
+        unsafe { Ok(caller.engine().write_to(self.members[member], to, from, bytes)?) }
     }
 }

@@ -36,13 +36,13 @@ impl Member {
     fn advance(&mut self, ticket: u32, send: &[u8], receive: &mut [u8]) -> bool {
         let Some(call) = self.team.started_call(ticket) else { return false };
         let mut passing = Passing(&mut self.rank.0);
-        let mut host: &mut dyn Caller = &mut passing;
+        let mut caller: &mut dyn Caller = &mut passing;
         let mut apply = add;
         let apply: &mut Apply<'_> = &mut apply;
         let combine = Combine { element_bytes: 1, reduction: None, apply };
         let memory = Memory { send: send.as_ptr(), receive: receive.as_mut_ptr() };
         // SAFETY: both have the call's length and stay until it has ended.
-        let outcome = unsafe { self.team.allreduce(&mut host, call, memory, combine) };
+        let outcome = unsafe { self.team.allreduce(&mut caller, call, memory, combine) };
         self.team.note_started(outcome).map(|outcome| assert_eq!(outcome, Ok(()))).is_some()
     }
 
