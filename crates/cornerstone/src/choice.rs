@@ -140,7 +140,7 @@ fn name(
 /// all ranks are on one host, it uses the plans of that host), and a simulated machine that has collectives or is
 /// unknown.
 pub(crate) fn makes_own(fabric: &FabricDescription) -> bool {
-    let has_collectives = |name: &str| match fabric_sim::machine::find(name) {
+    let has_collectives = |name: &str| match fabric_sim::machine::find_built_in(name) {
         Ok(machine) => machine.ring_collectives.is_some(),
         Err(_) => true,
     };

@@ -32,6 +32,20 @@ impl FabricChoice {
         matches!(self, FabricChoice::Simulated(_))
     }
 
+    /// Returns its name in results files. A machine file gives the name of its machine.
+    pub(crate) fn name_in_results(&self) -> String {
+        match self {
+            FabricChoice::Simulated(machine) => {
+                let found = fabric_sim::machine::find(machine);
+                found.map_or_else(
+                    |_| self.to_string(),
+                    |found| format!("{SIMULATED}:{}", found.name),
+                )
+            }
+            _ => self.to_string(),
+        }
+    }
+
     /// Returns whether this process can start its ranks on several hosts.
     pub(crate) fn takes_hosts(&self) -> bool {
         matches!(self, FabricChoice::Tcp) || self.asks_for_hosts()

@@ -44,18 +44,8 @@ pub(crate) struct HostsArguments {
 }
 
 impl HostsArguments {
-    /// Returns these arguments, completed with those of `earlier`.
+    /// Returns these arguments, completed with those of `earlier` that a results file may set.
     pub(crate) fn or(self, earlier: HostsArguments) -> HostsArguments {
-        HostsArguments {
-            hosts: self.hosts.or(earlier.hosts),
-            host: self.host.or(earlier.host),
-            agent: self.agent.or(earlier.agent),
-            listen: self.listen.or(earlier.listen),
-            reconnect: self.reconnect.or(earlier.reconnect),
-            interfaces: match self.interfaces.is_empty() {
-                true => earlier.interfaces,
-                false => self.interfaces,
-            },
-        }
+        HostsArguments { reconnect: self.reconnect.or(earlier.reconnect), ..self }
     }
 }

@@ -12,6 +12,7 @@ mod pattern;
 mod pipeline;
 mod prediction;
 mod real_time;
+mod recorded;
 mod run;
 mod sci;
 mod simulation;
@@ -40,6 +41,7 @@ pub(crate) use pattern::{CornerTurnArguments, PmpArguments};
 pub(crate) use pipeline::PipelineArguments;
 pub(crate) use prediction::{Compute, PredictionArguments, ReplayArguments};
 pub(crate) use real_time::{RealTimeArguments, TaskArguments};
+pub(crate) use recorded::{Typed, command_to_resume, shown, words_of_this_process};
 pub(crate) use run::{RunArguments, RunFormat};
 pub(crate) use sci::{
     AccessChoice, DelayArguments, LinkRate, PaceChoice, RetryChoice, SciArguments, UrgencyChoice,

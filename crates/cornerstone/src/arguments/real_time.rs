@@ -162,13 +162,13 @@ impl RealTimeArguments {
 }
 
 impl TaskArguments {
-    /// Returns these arguments, completed with those of `earlier`.
+    /// Returns these arguments, completed with those of `earlier` that a results file may set.
     pub(crate) fn or(self, earlier: TaskArguments) -> TaskArguments {
         TaskArguments {
             load: self.load.or(earlier.load),
             threshold: self.threshold.or(earlier.threshold),
             limit: self.limit.or(earlier.limit),
-            osnoise: self.osnoise || earlier.osnoise,
+            ..self
         }
     }
 

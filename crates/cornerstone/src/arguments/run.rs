@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use benchmark::{CornerTurn, PatternText, Pipeline};
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, ValueEnum};
 
 use super::{
-    AlgorithmNames, Arguments, Command, FabricChoice, HostsArguments, Only, RESULTS, RankCounts,
-    RealTimeArguments, Seconds, Share, SimulationArguments, Sizes, TaskArguments, TrafficArguments,
+    AlgorithmNames, FabricChoice, HostsArguments, Only, RESULTS, RankCounts, RealTimeArguments,
+    Seconds, Share, SimulationArguments, Sizes, TaskArguments, TrafficArguments,
 };
 
 const RUN_EXAMPLES: &str = "\
@@ -166,7 +166,8 @@ pub(crate) struct RunArguments {
     pub(crate) out: Option<PathBuf>,
 
     /// Continue the run of this results file: measure what is missing, and append it. Options that are not given are
-    /// taken from the file
+    /// taken from the file, but for those that start a program, load a library, open a connection, name a file or change
+    /// the system
     #[arg(long, value_name = "FILE", help_heading = RESULTS)]
     pub(crate) resume: Option<PathBuf>,
 
@@ -199,8 +200,7 @@ pub(crate) struct RunArguments {
 }
 
 impl RunArguments {
-    /// Returns these arguments, completed with those of `earlier`. The place of the results is never taken from
-    /// `earlier`.
+    /// Returns these arguments, completed with those of `earlier` that a results file may set.
     pub(crate) fn or(self, earlier: RunArguments) -> RunArguments {
         RunArguments {
             names: if self.names.is_empty() { earlier.names } else { self.names },
@@ -222,51 +222,18 @@ impl RunArguments {
             corner_turn: self.corner_turn.or(earlier.corner_turn),
             pipeline: self.pipeline.or(earlier.pipeline),
             fabric: self.fabric.or(earlier.fabric),
-            mpi_library: self.mpi_library.or(earlier.mpi_library),
             simulation: self.simulation.or(earlier.simulation),
             hosts: self.hosts.or(earlier.hosts),
             ..self
-        }
-    }
-
-    /// Returns the arguments of `run` in a command that a results file has recorded, or `None` if it is another
-    /// command.
-    pub(crate) fn recorded(command: &[String]) -> Option<RunArguments> {
-        match Arguments::try_parse_from(command).ok()?.command {
-            Command::Run(arguments) => Some(arguments),
-            // The command does not contain the pattern. The results file has it.
-            Command::Pmp(pmp) => {
-                Some(pmp.periodic.run("pmp", pmp.ranks.map(|n| RankCounts(vec![n]))))
-            }
-            Command::CornerTurn(corner_turn) if corner_turn.messages_only => {
-                Some(corner_turn.periodic.run("pmp", Some(corner_turn.ranks)))
-            }
-            Command::CornerTurn(corner_turn) => Some(corner_turn.run()),
-            Command::Pipeline(pipeline) => Some(pipeline.run(None)),
-            _ => None,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use clap::Parser;
 
-    fn run(typed: &str) -> RunArguments {
-        let command: Vec<String> = typed.split(' ').map(String::from).collect();
-        RunArguments::recorded(&command).expect(typed)
-    }
-
-    #[test]
-    fn a_resumed_run_keeps_what_is_not_given_again() {
-        let earlier = run("cornerstone run ping-pong --ranks 2,4 --seed 7 --out x.jsonl");
-        let now = run("cornerstone run --resume x.jsonl --seed 9 --format json").or(earlier);
-        assert_eq!(now.names, ["ping-pong"]);
-        assert_eq!(now.ranks, Some(RankCounts(vec![2, 4])));
-        assert_eq!(now.seed, Some(9));
-        assert_eq!(now.out, None);
-        assert_eq!(now.format, RunFormat::Json);
-    }
+    use crate::arguments::Arguments;
 
     #[test]
     fn a_new_file_and_a_resumed_one_contradict_each_other() {

@@ -50,14 +50,13 @@ pub(crate) enum Answer {
 }
 
 impl SimulationArguments {
-    /// Returns these arguments, completed with those of `earlier`. The path of the trace is never taken from `earlier`.
+    /// Returns these arguments, completed with those of `earlier` that a results file may set.
     pub(crate) fn or(self, earlier: SimulationArguments) -> SimulationArguments {
         SimulationArguments {
             level: self.level.or(earlier.level),
             ranks_per_processor: self.ranks_per_processor.or(earlier.ranks_per_processor),
             check_results: self.check_results.or(earlier.check_results),
-            faults: self.faults.or(earlier.faults),
-            trace: self.trace,
+            ..self
         }
     }
 

@@ -50,11 +50,7 @@ pub(crate) enum WorldRole {
 
 /// Returns whether a run must join the world of an MPI.
 pub(crate) fn is_asked_for(arguments: &RunArguments) -> bool {
-    match &arguments.fabric {
-        Some(fabric) => *fabric == FabricChoice::Mpi,
-        // The other ranks may be unable to read the fabric from the file that is resumed.
-        None => arguments.resume.is_some() && fabric_mpi::launcher::has_started_this_process(),
-    }
+    arguments.fabric == Some(FabricChoice::Mpi)
 }
 
 /// Joins the world. In all processes but the first, the call returns when the first process has finished.

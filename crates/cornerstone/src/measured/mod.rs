@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use record::{Measurement, Run};
 
-use crate::arguments::RunArguments;
+use crate::arguments::Typed;
 use crate::failure::Failure;
 use crate::interruption::Interruption;
 use crate::results;
@@ -72,7 +72,8 @@ impl MeasuredCommand {
     pub(crate) fn has_ordinary_times(&self) -> bool {
         let words: Vec<String> = self.line.split_whitespace().map(String::from).collect();
         let begin = words.windows(2).position(|pair| is_run(&pair[0], &pair[1]));
-        let run = begin.and_then(|begin| RunArguments::recorded(&words[begin..]));
+        let typed = begin.and_then(|begin| Typed::read(&words[begin..]));
+        let run = typed.and_then(|typed| typed.arguments());
         run.is_some_and(|run| !run.names.is_empty() && run.time_limit.is_none())
     }
 

@@ -16,6 +16,7 @@ use benchmark::Settings;
 use contract::FabricDescription;
 use record::{Environment, RunHeader, SCHEMA_VERSION};
 
+use crate::arguments::words_of_this_process;
 use crate::utc;
 
 /// Creates the header of a run that this command begins now.
@@ -28,7 +29,7 @@ pub(crate) fn header(
         schema_version: SCHEMA_VERSION,
         cornerstone_version: env!("CARGO_PKG_VERSION").into(),
         revision: env!("CORNERSTONE_REVISION").into(),
-        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+        command: words_of_this_process(),
         started: utc::now(),
         seed: settings.seed,
         precision: settings.precision,

@@ -8,6 +8,7 @@ use std::time::Instant;
 use record::{Line, Measurement, Run, RunEnd, RunHeader, TrialLine, Warning};
 
 use super::reader;
+use crate::arguments::command_to_resume;
 use crate::failure::Failure;
 
 /// An open results file. It is locked against a second writer. After each call it ends with a whole line.
@@ -140,8 +141,8 @@ impl ResultsFile {
         ));
         match error.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => failure
-                .hint(format!("make room, then go on with `cornerstone run --resume {path}`")),
-            _ => failure.hint(format!("go on later with `cornerstone run --resume {path}`")),
+                .hint(format!("make room, then go on with `{}`", command_to_resume(&self.path))),
+            _ => failure.hint(format!("go on later with `{}`", command_to_resume(&self.path))),
         }
     }
 }

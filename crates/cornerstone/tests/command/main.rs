@@ -36,6 +36,7 @@ mod predictions;
 mod reading;
 mod real_time;
 mod results;
+mod resuming;
 mod sci;
 mod services;
 mod spaces;

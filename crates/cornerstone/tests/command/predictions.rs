@@ -355,6 +355,13 @@ fn traces_of_simgrid_are_replayed_by_their_index() {
     lab.write("parts/second.txt", &format!("{second}1 waitAny 1\n"));
     let words = ["second.txt', line 5", "'waitAny'"];
     lab.run(&["replay", "trace.txt", "--fabric", "sim:cluster"]).refuses(2, &words);
+    // An index leads to no file outside its folder.
+    let here = lab.path("parts/second.txt");
+    for outside in [here.to_str().unwrap(), "../parts/second.txt"] {
+        lab.write("parts/index.txt", &format!("first.txt\n{outside}\n"));
+        lab.run(&["replay", "parts/index.txt", "--fabric", "sim:cluster"])
+            .refuses(2, &["parts/index.txt", "outside its folder"]);
+    }
     std::fs::remove_file(lab.path("parts/second.txt")).unwrap();
     lab.run(&["replay", "trace.txt", "--fabric", "sim:cluster"]).refuses(2, &["second.txt"]);
 }

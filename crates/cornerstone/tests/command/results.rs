@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
-
 use crate::lab::{Lab, skip};
 
 /// A brief run: 5 sizes, of which the empty one has only a time, so 9 metrics.
@@ -246,43 +244,6 @@ fn resuming_a_run_that_lacks_nothing_changes_nothing() {
     let ended = lab.succeed(&["run", "--resume", "a.jsonl"]);
     assert!(ended.stderr.contains("nothing is missing in a.jsonl"), "{ended:#?}");
     assert_eq!(std::fs::read(lab.path("a.jsonl")).unwrap(), before);
-}
-
-#[test]
-fn a_resumed_run_can_be_given_more_to_do() {
-    let lab = Lab::new();
-    brief(&lab, "a.jsonl");
-    lab.succeed(&["run", "--resume", "a.jsonl", "--sizes", "8,16"]);
-    let sizes: Vec<Value> =
-        lab.measurements("a.jsonl")[METRICS..].iter().map(|m| m["size_bytes"].clone()).collect();
-    assert_eq!(sizes, [16, 16], "time and rate of the one size that was missing");
-}
-
-/// Rewrites the header of a results file.
-fn doctor(lab: &Lab, file: &str, change: impl Fn(&mut Value)) {
-    let text = std::fs::read_to_string(lab.path(file)).unwrap();
-    let (first, rest) = text.split_once('\n').unwrap();
-    let mut header: Value = serde_json::from_str(first).unwrap();
-    change(&mut header);
-    lab.write(file, &format!("{header}\n{rest}"));
-}
-
-#[test]
-fn a_run_of_another_machine_or_fabric_is_not_gone_on_with() {
-    let lab = Lab::new();
-    brief(&lab, "a.jsonl");
-    doctor(&lab, "a.jsonl", |header| {
-        header["environment"]["processor"] = "Abacus".into();
-    });
-    lab.run(&["run", "--resume", "a.jsonl"])
-        .refuses(2, &["another machine", "Abacus", "cornerstone compare"]);
-    brief(&lab, "b.jsonl");
-    doctor(&lab, "b.jsonl", |header| header["fabric"]["name"] = "sim:paragon".into());
-    lab.run(&["run", "--resume", "b.jsonl"]).refuses(2, &["sim:paragon", "local"]);
-    brief(&lab, "c.jsonl");
-    doctor(&lab, "c.jsonl", |header| header["environment"]["host"] = "elsewhere".into());
-    let ended = lab.succeed(&["run", "--resume", "c.jsonl"]);
-    assert!(ended.stderr.contains("note: the host changed"), "{ended:#?}");
 }
 
 #[test]

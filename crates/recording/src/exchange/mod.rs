@@ -7,7 +7,7 @@ mod rounds;
 mod traces_reader;
 mod traces_writer;
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::{RankEvent, Recording, RecordingError};
 
@@ -62,7 +62,7 @@ impl Recording {
     }
 
     /// Reads a recording in a format of text from a file. Time-independent traces may be in one file, or in several
-    /// that an index names, one name a line; the names are relative to the folder of the index.
+    /// that an index names, one name a line; the files are in the folder of the index, or below it.
     ///
     /// # Errors
     /// [`RecordingError::File`], and [`RecordingError::Text`] with the line that cannot be replayed.
@@ -71,7 +71,8 @@ impl Recording {
         let (mut paths, mut texts) = (vec![path.to_owned()], vec![text]);
         if let (TextFormat::Traces, Some(named)) = (format, named_in(&texts[0])) {
             let folder = path.parent().unwrap_or(Path::new(""));
-            paths = named.iter().map(|name| folder.join(name)).collect();
+            paths =
+                named.iter().map(|&name| inside(folder, name, path)).collect::<Result<_, _>>()?;
             texts = paths.iter().map(|path| text_of(path)).collect::<Result<_, _>>()?;
         }
         parse(format, path, &paths, &texts)
@@ -112,6 +113,19 @@ fn named_in(text: &str) -> Option<Vec<&str>> {
     let names: Option<Vec<&str>> =
         lines.map(|words| (words.len() == 1).then(|| words[0])).collect();
     names.filter(|names| !names.is_empty())
+}
+
+/// Returns the path of a file that an index names. An index may come from a stranger, and does not lead to other files
+/// of this host.
+fn inside(folder: &Path, name: &str, index: &Path) -> Result<PathBuf, RecordingError> {
+    let stays = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    match Path::new(name).components().all(stays) {
+        true => Ok(folder.join(name)),
+        false => Err(RecordingError::File {
+            path: index.display().to_string(),
+            reason: format!("it names '{}', which is outside its folder", name.escape_debug()),
+        }),
+    }
 }
 
 /// A mistake in a text: the line, counted from 1, and a description.

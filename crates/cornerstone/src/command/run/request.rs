@@ -1,6 +1,6 @@
 //! The request for a run, from the command line and from the run that is resumed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use benchmark::{Chain, PatternText, Pipeline, RealTime, Settings};
 use contract::FabricDescription;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::rounds::Rounds;
 use crate::arguments::{
-    FabricChoice, RunArguments, RunFormat, Seconds, Share, SimulationArguments,
+    FabricChoice, RunArguments, RunFormat, Seconds, Share, SimulationArguments, Typed, shown,
 };
 use crate::environment;
 use crate::fabric::hosts::Hosts;
@@ -220,37 +220,63 @@ fn periods(arguments: &RunArguments, quick: bool, defaults: RealTime) -> RealTim
     RealTime { search_limit_s: limit_s, ..defaults }
 }
 
-/// Returns the arguments, completed with those of the run that is resumed.
+/// Returns the arguments, completed with those of the run that is resumed. Refuses a run with options that only the
+/// command line may give, unless it does.
 fn continued(
     arguments: RunArguments,
     run: &Run,
     path: &std::path::Path,
 ) -> Result<RunArguments, Failure> {
     let mut all = arguments;
+    let today = Typed::today();
+    let (mut required, mut optional) = (BTreeSet::new(), BTreeSet::new());
     for header in run.headers.iter().rev() {
-        let earlier = RunArguments::recorded(&header.command).ok_or_else(|| {
-            Failure::usage(format!(
-                "'{}' was made by a command that this build does not support: {}",
-                path.display(),
-                header.command.join(" ")
-            ))
-            .hint("continue with the build that made it, or measure again")
-        })?;
+        let (recorded, earlier) = recorded(&header.command, path)?;
+        let withheld = recorded.withheld(today.as_ref());
+        required.extend(withheld.required);
+        optional.extend(withheld.optional);
         let pattern = PatternText::among(&header.texts).next();
         let of_chain = |pipeline| Pipeline { chain: Chain::among(&header.texts), ..pipeline };
         let pipeline = earlier.pipeline.map(of_chain);
         all = all.or(RunArguments { pattern, pipeline, ..earlier });
     }
-    let fabric = all.fabric.clone().unwrap_or(FabricChoice::Local).to_string();
+    if !required.is_empty() {
+        let required = Vec::from_iter(required).join(" ");
+        return Err(Failure::usage(format!(
+            "'{}' was measured with {required}: a file sets no option that starts a program, loads a library, opens a \
+             connection, names a file or changes the system",
+            path.display()
+        ))
+        .hint("if you want this, add it to the command line; other values are possible"));
+    }
+    for option in optional {
+        note(&format!("note: the run had {option}; add it again if you want it"));
+    }
+    let fabric = all.fabric.as_ref().unwrap_or(&FabricChoice::Local).name_in_results();
     let before = &run.header().fabric.name;
     if fabric != *before {
         return Err(Failure::usage(format!(
-            "'{}' was measured on the fabric '{before}', not on '{fabric}'",
-            path.display()
+            "'{}' was measured on the fabric '{}', not on '{fabric}'",
+            path.display(),
+            before.escape_debug()
         ))
         .hint("omit --fabric to continue it, or write to another file"));
     }
     Ok(all)
+}
+
+/// Reads a command that a results file has recorded.
+fn recorded(command: &[String], path: &std::path::Path) -> Result<(Typed, RunArguments), Failure> {
+    let typed = Typed::read(command);
+    let read = typed.and_then(|typed| typed.arguments().map(|arguments| (typed, arguments)));
+    read.ok_or_else(|| {
+        Failure::usage(format!(
+            "'{}' was made by a command that this build does not support: {}",
+            path.display(),
+            shown(command)
+        ))
+        .hint("continue with the build that made it, or measure again")
+    })
 }
 
 /// Refuses to resume on another machine, because its numbers would be in one table with the earlier ones. Notes other

@@ -17,7 +17,7 @@ use super::limit;
 use super::notes::{announcement, few};
 use super::request::{Request, Target};
 use super::rounds::{settled, without};
-use crate::arguments::RunFormat;
+use crate::arguments::{RunFormat, command_to_resume};
 use crate::clocks::{Clocks, impossible};
 use crate::command::report;
 use crate::fabric::{FabricOptions, LaunchEnd, RankReport};
@@ -326,8 +326,8 @@ impl Session {
         }
         note(&format!("results so far  {}", path.display()));
         failure.hint_if_none(format!(
-            "the results so far are kept; continue with `cornerstone run --resume {}`",
-            path.display()
+            "the results so far are kept; continue with `{}`",
+            command_to_resume(path)
         ))
     }
 
