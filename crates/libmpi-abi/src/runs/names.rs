@@ -1,17 +1,18 @@
 //! Names of services, published on this host for programs of the same user.
 //!
-//! A service lives no longer than the process that publishes it. It is a socket in the kernel's abstract name space, by
-//! which it is found, and a file in memory behind a descriptor of the process, which contains the port. A process that
-//! may not open that descriptor may not call the port.
+//! A service is a sealed file in memory, and lives no longer than the descriptor of the process that publishes it. Other
+//! processes find it among the descriptors that /proc shows. Nobody is asked and nothing is sent, so nobody can answer
+//! falsely, keep the one that asks waiting, or learn anything from it. The kernel vouches for the publisher: it opens
+//! descriptors to processes of the same user only, and a file belongs to the user who created it.
 
 use std::cell::RefCell;
-use std::ffi::c_char;
-use std::fs::File;
+use std::ffi::{CString, c_char};
+use std::fs::{DirEntry, File, Metadata, OpenOptions, read_dir};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{ErrorKind, Write};
+use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd};
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
 
 use crate::abi::*;
 use crate::failure::{Error, Result, ensure, error_of};
@@ -24,28 +25,31 @@ struct Published {
     service: String,
     port: String,
     // Closed with this, which frees the name.
-    _sockets: [UnixListener; 2],
-    _file: File,
+    file: File,
 }
 
 static PUBLISHED: Shared<RefCell<Vec<Published>>> = Shared::new(RefCell::default);
+
+/// A file with all of these neither changes nor grows.
+const SEALS: i32 = libc::F_SEAL_SEAL | libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_WRITE;
+
+/// A service in the process of any program of this user.
+struct Found {
+    port: String,
+    /// Device and number of its file, which distinguish it from others.
+    file: (u64, u64),
+}
 
 fn failed(error: std::io::Error) -> Error {
     error_of(ERR_INTERN, format!("publishing a name: {error}"))
 }
 
-/// Returns the prefix of a service's sockets. Names may have any length and any characters; the content of the file
-/// distinguishes names with the same number.
-fn prefix(service: &str) -> String {
+/// Returns the name of a service's file. Names of services may have any length and any characters; the content of the
+/// file distinguishes those with the same number. A child that has inherited the descriptor has not published it.
+fn file_name(process: u32, service: &str) -> String {
     let mut hasher = DefaultHasher::new();
     service.hash(&mut hasher);
-    // SAFETY: no memory is involved.
-    let user = unsafe { libc::geteuid() };
-    format!("cornerstone-{user}-{:016x}", hasher.finish())
-}
-
-fn socket(name: &str) -> std::io::Result<UnixListener> {
-    UnixListener::bind_addr(&SocketAddr::from_abstract_name(name)?)
+    format!("cornerstone-service-{process}-{:016x}", hasher.finish())
 }
 
 /// Returns the content of a service's file.
@@ -53,35 +57,47 @@ fn content(service: &str, port: &str) -> String {
     format!("{port}\n{service}")
 }
 
+fn user() -> u32 {
+    // SAFETY: no memory is involved.
+    unsafe { libc::geteuid() }
+}
+
 /// Implements MPI_Publish_name.
 pub(crate) unsafe fn publish(service: *const c_char, _: Info, port: *const c_char) -> Result {
     check_running()?;
-    let (service, port) = (text::read(service)?, text::read(port)?);
-    let prefix = prefix(&service);
-    // The owner of this socket has the service.
-    let first = socket(&prefix).map_err(|error| match error.kind() {
-        ErrorKind::AddrInUse => {
-            error_of(ERR_SERVICE, format!("the service {service:?} is published already"))
-        }
-        _ => failed(error),
-    })?;
-    let mut file = memory_file().map_err(failed)?;
-    file.write_all(content(&service, &port).as_bytes()).map_err(failed)?;
-    let place = format!("{prefix}-{}-{}", std::process::id(), file.as_raw_fd());
-    let second = socket(&place).map_err(failed)?;
-    let one = Published { service, port, _sockets: [first, second], _file: file };
+    let one = announce(text::read(service)?, text::read(port)?)?;
     PUBLISHED.borrow_mut().push(one);
     Ok(())
 }
 
-fn memory_file() -> std::io::Result<File> {
-    // SAFETY: the name is a C string, and a descriptor that was just returned has no other owner.
-    unsafe {
-        let descriptor = libc::memfd_create(c"cornerstone service".as_ptr(), libc::MFD_CLOEXEC);
-        match descriptor {
-            -1 => Err(std::io::Error::last_os_error()),
-            _ => Ok(File::from_raw_fd(descriptor)),
+/// Makes a service visible. Refuses a name that another service of this user has. Of two that are published at the same
+/// moment at least one sees the other, because each looks after it has become visible; both may be refused.
+fn announce(service: String, port: String) -> Result<Published> {
+    let name = file_name(std::process::id(), &service);
+    let file = sealed(&name, content(&service, &port).as_bytes()).map_err(failed)?;
+    let one = Published { service, port, file };
+    let own = identity(&one.file.metadata().map_err(failed)?);
+    let is_taken = services(&one.service).any(|found| found.file != own);
+    ensure!(!is_taken, ERR_SERVICE, "the service {:?} is published already", one.service);
+    Ok(one)
+}
+
+/// Creates a file in memory that nobody changes any more.
+fn sealed(name: &str, content: &[u8]) -> std::io::Result<File> {
+    let name = CString::new(name)?;
+    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+    // SAFETY: the name is a C string that outlives the call, and a descriptor that was just returned has no other owner.
+    let mut file = unsafe {
+        match libc::memfd_create(name.as_ptr(), flags) {
+            -1 => return Err(std::io::Error::last_os_error()),
+            descriptor => File::from_raw_fd(descriptor),
         }
+    };
+    file.write_all(content)?;
+    // SAFETY: the descriptor is open, and no memory is involved.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, SEALS) } {
+        0 => Ok(file),
+        _ => Err(std::io::Error::last_os_error()),
     }
 }
 
@@ -111,40 +127,51 @@ pub(crate) unsafe fn lookup(service: *const c_char, _: Info, port: *mut c_char) 
 
 /// Returns the port of a service.
 fn find(service: &str) -> Option<String> {
-    let sockets = std::fs::read_to_string("/proc/net/unix").ok()?;
-    let wanted = format!("@{}-", prefix(service));
-    let places = sockets.lines().filter_map(|line| line.rsplit_once(' ')?.1.strip_prefix(&wanted));
-    places.filter_map(read).find_map(|content| {
-        let (port, name) = content.split_once('\n')?;
-        (name == service && port.len() < MAX_PORT_NAME as usize).then(|| port.to_owned())
-    })
+    services(service).next().map(|found| found.port)
 }
 
-/// Returns the content of the file of the process and descriptor that a socket names.
-fn read(place: &str) -> Option<String> {
-    let (process, descriptor) = place.split_once('-')?;
-    let (process, descriptor): (u32, u32) = (process.parse().ok()?, descriptor.parse().ok()?);
-    std::fs::read_to_string(format!("/proc/{process}/fd/{descriptor}")).ok()
+/// Returns the services of this user with a name.
+fn services(service: &str) -> impl Iterator<Item = Found> {
+    let is_mine = |entry: &DirEntry| entry.metadata().is_ok_and(|one| one.uid() == user());
+    let processes = read_dir("/proc").into_iter().flatten().flatten().filter(is_mine);
+    processes.flat_map(move |process| services_of(&process, service))
+}
+
+/// Returns the services with a name that one process has published. A directory that is not a process has none.
+fn services_of(process: &DirEntry, service: &str) -> Vec<Found> {
+    let Some(number) = process.file_name().to_str().and_then(|name| name.parse().ok()) else {
+        return Vec::new();
+    };
+    let wanted = format!("/memfd:{} (deleted)", file_name(number, service));
+    let descriptors = read_dir(process.path().join("fd")).into_iter().flatten().flatten();
+    let is_wanted = |path: &Path| path.read_link().is_ok_and(|link| link.as_os_str() == &*wanted);
+    let paths = descriptors.map(|descriptor| descriptor.path()).filter(|path| is_wanted(path));
+    paths.filter_map(|path| read(&path, service)).collect()
+}
+
+/// Reads the file of a service. Reads nothing of a file that another user has created (which a program that runs as
+/// this user may have inherited), that can still change, or that is longer than a port can make it.
+fn read(path: &Path, service: &str) -> Option<Found> {
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    let mut file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    let metadata = file.metadata().ok()?;
+    // SAFETY: the descriptor is open, and no memory is involved.
+    let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
+    let length = usize::try_from(metadata.len()).ok()?;
+    let port_length = length.checked_sub(content(service, "").len())?;
+    if metadata.uid() != user() || seals != SEALS || port_length >= MAX_PORT_NAME as usize {
+        return None;
+    }
+    let mut bytes = vec![0; length];
+    file.read_exact(&mut bytes).ok()?;
+    let text = String::from_utf8(bytes).ok()?;
+    let port = text.strip_suffix(service)?.strip_suffix('\n')?.to_owned();
+    Some(Found { port, file: identity(&metadata) })
+}
+
+fn identity(metadata: &Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_service_is_found_while_it_is_published_whatever_its_name() {
-        let name = format!("a service\nof process {} \u{e9}", std::process::id());
-        assert_eq!(find(&name), None);
-        let (mut file, prefix) = (memory_file().unwrap(), prefix(&name));
-        file.write_all(content(&name, "port 1").as_bytes()).unwrap();
-        let place = format!("{prefix}-{}-{}", std::process::id(), file.as_raw_fd());
-        let published = socket(&place).unwrap();
-        assert_eq!(find(&name).as_deref(), Some("port 1"));
-        assert_eq!(find(&name[1..]), None);
-        // A socket without a target is not a service.
-        let astray = socket(&format!("{prefix}-x-1")).unwrap();
-        drop((published, file));
-        assert_eq!(find(&name), None);
-        drop(astray);
-    }
-}
+mod tests;
