@@ -83,10 +83,10 @@ def verdict(ended, expected, by_hand):
     wrong = re.findall(r"^wrong: (seed (\d+) .*)$", ended.output, re.MULTILINE)
     if wrong:
         return f"{wrong[0][0]}; to see more: {by_hand(wrong[0][1])}"
-    if ended.status != 0:
-        return f"{ended.reason()}, in seed {stopped}; to see more: {by_hand(stopped)}"
     if "not freed" in ended.output:
         return ended.reason()
+    if ended.status != 0:
+        return f"{ended.reason()}, in seed {stopped}; to see more: {by_hand(stopped)}"
     differ = [seed for seed in expected if got.get(seed) != expected[seed]]
     if differ:
         return f"{len(differ)} checksums differ, the first in seed {differ[0]}; to see more: {by_hand(differ[0])}"

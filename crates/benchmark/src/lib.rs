@@ -48,6 +48,7 @@ pub use event::Event;
 pub use execute::execute;
 pub use job::{Job, Launch, Step};
 pub use paper::{Paper, PaperPart};
+pub use period::WITHOUT;
 pub use plan::{PlanError, plan, without_wanted_algorithm};
 pub use presentation::{HasFigure, Headline, KeyFigure, OsuColumns, OsuTest, View};
 pub use programs::{Interpreter, check_traffic_hits, check_traffic_rule};

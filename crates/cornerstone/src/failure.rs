@@ -2,10 +2,12 @@
 
 use std::process::ExitCode;
 
-/// The run failed, or a comparison found a regression.
+/// The run failed, or what was asked does not hold.
 pub(crate) const STATUS_FAILED: u8 = 1;
 /// The command line, or a file that it names, is wrong.
 pub(crate) const STATUS_USAGE: u8 = 2;
+/// Whether what was asked holds is undecided.
+pub(crate) const STATUS_UNDECIDED: u8 = 3;
 
 /// The ranks of a program are deadlocked. It is the status of a command that ran out of time.
 pub(crate) const STATUS_HANG: u8 = 124;
@@ -27,6 +29,11 @@ impl Failure {
     /// Creates the failure of a run: status 1.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Failure { message: message.into(), hint: None, status: STATUS_FAILED }
+    }
+
+    /// Creates the end of a command that cannot tell whether what was asked holds: status 3.
+    pub(crate) fn undecided(message: impl Into<String>) -> Self {
+        Failure { message: message.into(), hint: None, status: STATUS_UNDECIDED }
     }
 
     /// Creates the failure of a command that a signal ended: status 128 plus the number of the signal, as in shells.
@@ -55,6 +62,11 @@ impl Failure {
     /// Returns the description of the error.
     pub(crate) fn message(&self) -> &str {
         &self.message
+    }
+
+    /// Returns the exit status.
+    pub(crate) fn code(&self) -> u8 {
+        self.status
     }
 
     /// Returns whether it has no message.
@@ -90,7 +102,8 @@ impl Failure {
         use std::io::Write;
         let mut words = String::new();
         if !self.message.is_empty() {
-            words += &format!("cornerstone: error: {}\n", self.message);
+            let kind = if self.status == STATUS_UNDECIDED { "undecided" } else { "error" };
+            words += &format!("cornerstone: {kind}: {}\n", self.message);
         }
         if let Some(hint) = &self.hint {
             words += &format!("  hint: {hint}\n");

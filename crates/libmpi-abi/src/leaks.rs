@@ -2,6 +2,9 @@
 
 use std::cell::Cell;
 use std::ffi::c_int;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
 
 use crate::shared::Shared;
 use crate::{
@@ -11,6 +14,11 @@ use crate::{
 
 /// Set by `cornerstone launch --check-leaks`.
 const VARIABLE: &str = "CORNERSTONE_CHECK_LEAKS";
+
+/// Set by the launcher to the descriptor of the file in which ranks with leaks add a byte.
+const DESCRIPTOR: &str = "CORNERSTONE_LEAKS";
+/// That descriptor, as the system shows it. The program may have closed it, and opened a file of its own in its place.
+const NOTES: &str = "/memfd:cornerstone-leaks (deleted)";
 
 /// Setting of a tool, if it has made one.
 static CHOICE: Shared<Cell<Option<c_int>>> = Shared::new(|| Cell::new(None));
@@ -26,7 +34,7 @@ pub(crate) fn set(value: c_int) {
     CHOICE.set(Some(value));
 }
 
-/// Prints the leaks, by kind and number, on request.
+/// Prints the leaks, by kind and number, on request, and informs the launcher.
 pub(crate) fn report() {
     if setting() == 0 {
         return;
@@ -36,6 +44,18 @@ pub(crate) fn report() {
         let rank = process::rank();
         let left = left.join(", ");
         errors::print_line(&format!("cornerstone: rank {rank}: not freed at MPI_Finalize: {left}"));
+        // Without a launcher the line is all.
+        let _ = note();
+    }
+}
+
+/// Adds a byte to the launcher's file.
+fn note() -> std::io::Result<()> {
+    let Some(number) = std::env::var_os(DESCRIPTOR) else { return Ok(()) };
+    let path = Path::new("/proc/self/fd").join(number);
+    match path.read_link()? == Path::new(NOTES) {
+        true => OpenOptions::new().append(true).open(path)?.write_all(&[1]),
+        false => Ok(()),
     }
 }
 

@@ -14,6 +14,7 @@ mod correlation;
 mod effect;
 mod enough;
 mod interim;
+mod open;
 mod shift;
 mod speed;
 mod strata;
@@ -26,6 +27,7 @@ use serde::Serialize;
 pub use effect::{Effect, effect_between};
 pub use enough::MissingLaunches;
 pub use interim::interim_checks;
+pub use open::open_among;
 pub use strata::MetState;
 
 use crate::statistics::reaches;

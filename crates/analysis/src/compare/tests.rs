@@ -324,3 +324,21 @@ fn a_change_of_ten_percent_is_found_in_ten_launches() {
         .sum();
     assert!(found >= 20 * 57, "{found} of 1200");
 }
+
+/// Five samples decide nothing; fifty equal ones do.
+#[test]
+fn undecided_numbers_leave_a_regression_open_if_they_seem_worse_or_nothing_is_decided() {
+    let both = |b: f64, c: f64| {
+        let of = |name, us| measurement(name, 8, &spread(us, 5));
+        run(vec![measurement("a", 8, &[100.0; 50]), of("b", b), of("c", c)])
+    };
+    let compared = compare(&both(5.0, 50.0), &both(50.0, 5.0), samples_tell());
+    assert_eq!((compared.count(Verdict::Same), compared.count(Verdict::Undecided)), (1, 2));
+    // Of the two only b seems slower, ten times, which is within a threshold of 1000 %.
+    assert_eq!((compared.open(0.05), compared.open(10.0)), (1, 0));
+    let one_alone = |us| one("c", &spread(us, 5));
+    let faster = compare(&one_alone(50.0), &one_alone(5.0), samples_tell());
+    assert_eq!(faster.open(0.05), 1, "nothing is decided");
+    let same = compare(&one("a", &[100.0; 50]), &one("a", &[100.0; 50]), samples_tell());
+    assert_eq!(same.open(0.05), 0);
+}

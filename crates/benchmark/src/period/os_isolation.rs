@@ -8,8 +8,8 @@ use record::{ParameterValue, Parameters};
 use crate::case::{Case, Scope};
 use crate::settings::OsIsolation;
 
-/// Parameter that names the part that was left out.
-const WITHOUT: &str = "without";
+/// Parameter that names the part of the isolation that was left out.
+pub const WITHOUT: &str = "without";
 /// Parameter of the priorities of tasks, and its value for a priority of each task's own. Those priorities are not
 /// changed here.
 pub(crate) const PRIORITY: &str = "priority";

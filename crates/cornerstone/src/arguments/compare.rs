@@ -26,7 +26,8 @@ pub(crate) struct CompareArguments {
     #[arg(value_name = "B", required = true)]
     pub(crate) after: Vec<PathBuf>,
 
-    /// Exit with status 1 if a number is slower by more than this share; changes within it count as the same
+    /// Exit with status 1 if a number is slower by more than this share, and with 3 if undecided numbers seem to be or
+    /// all are undecided; changes within it count as the same
     #[arg(long, value_name = "SHARE", default_value = "5%")]
     pub(crate) threshold: Share,
 

@@ -74,8 +74,8 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) against: PathBuf,
 
-    /// The share by which a number must be slower in two measurements; it must also be outside of the variation at its
-    /// level
+    /// The share by which a number must be slower in two measurements for status 1; it must also be outside of the
+    /// variation at its level. The status is 3 if undecided numbers seem slower by more, or all are undecided
     #[arg(long, value_name = "SHARE", default_value = "5%")]
     pub(crate) threshold: Share,
 

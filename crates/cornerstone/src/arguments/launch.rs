@@ -41,7 +41,8 @@ were compiled with -g. On several hosts SIGUSR2 reaches no rank.
 
 Exit status: that of the first rank that failed, or 128 plus the number of the signal; 124 after a
 deadlock; 127 if the program was not found and 126 if it cannot be executed; 2 if the command line is
-wrong; 1 for other failures; else 0.";
+wrong; 1 for other failures, and if --check or --check-leaks found something in a program that ended
+well; 3 if --check has checked nothing; else 0.";
 
 /// The action after a deadlock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -166,7 +167,7 @@ pub(crate) struct LaunchArguments {
     pub(crate) directory: Option<PathBuf>,
 
     /// List at MPI_Finalize the requests, communicators, datatypes and other objects that were not freed (our library
-    /// only)
+    /// only), and end with status 1 if there are any
     #[arg(long)]
     pub(crate) check_leaks: bool,
 

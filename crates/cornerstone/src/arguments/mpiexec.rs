@@ -27,7 +27,8 @@ Options for all programs, before the first ':':
 
 Options of `cornerstone launch` are also accepted, such as --on-hang, --watch, --check-leaks and
 --fabric. -oversubscribe, -allow-run-as-root, -genvall and -envall are accepted without effect:
-ranks may always oversubscribe, may run as root, and have this process's environment.
+ranks may always oversubscribe, may run as root, and have this process's environment. The exit
+status is that of `cornerstone launch`.
 
 Examples:
   mpiexec -n 4 ./program input.txt

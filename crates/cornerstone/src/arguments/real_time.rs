@@ -10,7 +10,8 @@ use super::{Seconds, Share};
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Periods (real-time benchmarks)")]
 pub(crate) struct RealTimeArguments {
-    /// Test this period and count the missed deadlines, instead of searching for the shortest period
+    /// Test this period and count the missed deadlines, instead of searching for the shortest period. The status is 1 if
+    /// it is refused, and 3 if it is neither refused nor proven
     #[arg(long, value_name = "TIME")]
     pub(crate) period: Option<Seconds>,
 

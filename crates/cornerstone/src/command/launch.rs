@@ -23,6 +23,7 @@ use crate::fabric::cluster::{self, Carrier, HostTask, TaskBinding};
 use crate::fabric::hosts::Hosts;
 use crate::fabric::{ofi, openmp};
 use crate::failure::{Failure, STATUS_HANG};
+use crate::leak_notes::{LEFT, LeakNotes};
 use crate::orphans;
 use crate::output_prefix::prefixed;
 use profile::Observation;
@@ -65,20 +66,25 @@ pub(super) fn execute(
         simulated::refuse_options(&arguments)?;
     }
     let mut observation = Observation::prepare(&arguments, &others)?;
+    let leaks = arguments.check_leaks.then(LeakNotes::new).transpose()?;
     let ended = match fabric {
         LaunchFabric::Simulated(machine) => {
-            simulated::launch(&arguments, others, &machine, &mut observation)
+            simulated::launch(&arguments, others, &machine, &mut observation, leaks.as_ref())
         }
-        _ => run(&arguments, others, &mut observation),
+        _ => run(&arguments, others, &mut observation, leaks.as_ref()),
     };
     let ended = match is_of_job {
         // The user has named no hosts, and may not expect any.
         true => ended.map_err(|failure| failure.hint_if_misused(OF_JOB)),
         false => ended,
     };
-    match observation {
+    let ended = match observation {
         None => ended,
         Some(observation) => observation.report(ended),
+    };
+    match leaks {
+        None => ended,
+        Some(leaks) => leaks.judge(ended),
     }
 }
 
@@ -98,6 +104,7 @@ fn run(
     arguments: &LaunchArguments,
     others: Vec<OtherProgram>,
     observation: &mut Option<Observation>,
+    leaks: Option<&LeakNotes>,
 ) -> Result<ExitCode, Failure> {
     let fabric = arguments.fabric();
     let carrier = carrier(&fabric);
@@ -115,15 +122,22 @@ fn run(
         let mut task = host_task(arguments)?;
         task.observed = observation.as_ref().map(Observation::wanted);
         task.carrier = carrier;
-        let take = &mut |region: &[u8]| observation.iter_mut().for_each(|one| one.take(region));
+        task.leaks = leaks.is_some();
+        let mut noted = Ok(());
+        let take = &mut |region: &[u8]| match leaks.filter(|_| region == LEFT) {
+            Some(leaks) => noted = leaks.note(),
+            None => observation.iter_mut().for_each(|one| one.take(region)),
+        };
         let watch = watch(arguments);
         let ended = cluster::launch_program(&hosts, arguments.ranks, &task, watch, take);
+        noted.map_err(|error| Failure::failed(format!("noting leaks of another host: {error}")))?;
         return ended.map(|()| ExitCode::SUCCESS).map_err(explain);
     }
     on_this_host(hosts.as_ref(), &fabric)?;
     let mut options = options(arguments)?;
     options.others = others;
     options.environment.extend(observation.iter().flat_map(Observation::environment));
+    options.environment.extend(leaks.into_iter().flat_map(LeakNotes::environment));
     launch(arguments, options, &mut start)
 }
 
@@ -239,9 +253,6 @@ fn environment(arguments: &LaunchArguments) -> Vec<(OsString, OsString)> {
     let mut variables = environment;
     variables.push(("CORNERSTONE_MPI_SIZE".into(), arguments.ranks.to_string().into()));
     variables.push((PROGRAM_NUMBER.into(), "0".into()));
-    if arguments.check_leaks {
-        variables.push(("CORNERSTONE_CHECK_LEAKS".into(), "1".into()));
-    }
     variables
 }
 
@@ -291,6 +302,7 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
         draw: None,
         prefix: arguments.prefix,
         observed: None,
+        leaks: false,
         ranks: arguments.ranks,
         watch: None,
         carrier: Carrier::default(),

@@ -19,7 +19,9 @@ use super::openmp;
 use super::places::Draw;
 use crate::activity;
 use crate::descriptors;
+use crate::failure::Failure;
 use crate::interruption::{Interruption, Question};
+use crate::leak_notes::{LEFT, LeakNotes};
 use crate::observed_memory::Memory;
 use crate::orphans;
 use crate::output_prefix::prefixed;
@@ -46,6 +48,9 @@ pub(crate) struct HostTask {
     /// Records that ranks make in addition to tables; `None` if they record nothing.
     #[serde(default)]
     pub(crate) observed: Option<u64>,
+    /// True if ranks list the objects that they have not freed.
+    #[serde(default)]
+    pub(crate) leaks: bool,
     /// Number of ranks of the run, on all hosts.
     #[serde(default)]
     pub(crate) ranks: usize,
@@ -244,6 +249,38 @@ fn set_program(options: &mut LaunchOptions, program: &OsStr, rest: &[OsString], 
     openmp::settle(&mut options.environment, part.ranks.len(), is_bound_to_one);
 }
 
+/// What the ranks of a host note for the process that started the run.
+struct Notes {
+    memory: Option<Memory>,
+    leaks: Option<LeakNotes>,
+}
+
+impl Notes {
+    fn of(task: &HostTask, part: &HostPart) -> RankResult<Self> {
+        let failed = |failure: Failure| Error::Program(failure.message().into());
+        let memory = task.observed.map(|wanted| Memory::new(part.ranks.len(), task.ranks, wanted));
+        let memory = memory.transpose().map_err(failed)?;
+        let leaks = task.leaks.then(LeakNotes::new).transpose().map_err(failed)?;
+        Ok(Notes { memory, leaks })
+    }
+
+    /// Returns the variables that the ranks' environment needs.
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        let of_memory = self.memory.iter().flat_map(Memory::environment);
+        of_memory.chain(self.leaks.iter().flat_map(LeakNotes::environment)).collect()
+    }
+
+    /// Reports what ranks have noted. All of them must have ended.
+    fn report(&mut self, report: &mut dyn FnMut(&[u8])) {
+        // Unreadable records are missing in the report, which names the rank.
+        let regions = self.memory.take().and_then(|memory| memory.regions().ok());
+        regions.into_iter().flatten().for_each(|region| report(&region));
+        if self.leaks.as_ref().is_some_and(|leaks| leaks.any().unwrap_or(true)) {
+            report(LEFT);
+        }
+    }
+}
+
 fn serve_host(part: &HostPart) -> RankResult<i32> {
     let task: HostTask = serde_json::from_str(&part.task).map_err(|error| {
         Error::Program(format!("the task of this host is not to be understood: {error}"))
@@ -257,11 +294,9 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
         (_, binding) => binding.into(),
     };
     options.processors = task.draw.map(Draw::processors).unwrap_or_default();
+    let mut notes = Notes::of(&task, part)?;
     options.environment = task.environment;
-    let memory = task.observed.map(|wanted| Memory::new(part.ranks.len(), task.ranks, wanted));
-    let mut memory =
-        memory.transpose().map_err(|failure| Error::Program(failure.message().into()))?;
-    options.environment.extend(memory.iter().flat_map(Memory::environment));
+    options.environment.extend(notes.environment());
     let failed = |what: &str, error: std::io::Error| Error::System {
         what: what.into(),
         reason: error.to_string(),
@@ -288,11 +323,8 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
     let _question = is_program.then(Question::watch);
     let watch =
         HostWatch { ranks: task.ranks, quiet_after: task.watch, describe: activity::lines_of_each };
-    let status = part.run(&options, is_program.then_some(watch), &mut |report| {
-        // Unreadable records are missing in the report, which names the rank.
-        let regions = memory.take().and_then(|memory| memory.regions().ok());
-        regions.into_iter().flatten().for_each(|region| report(&region));
-    })?;
+    let status =
+        part.run(&options, is_program.then_some(watch), &mut |report| notes.report(report))?;
     if is_program && status != 0 {
         orphans::end();
     }

@@ -7,11 +7,13 @@ mod osu_table;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use analysis::launches::pooled;
 use record::{Measurement, Run};
 
 use crate::arguments::Typed;
 use crate::failure::Failure;
 use crate::interruption::Interruption;
+use crate::period_verdict;
 use crate::results;
 
 use child::{Child, Finished};
@@ -95,13 +97,16 @@ impl MeasuredCommand {
         let child =
             Child::start(&self.line, &words, launches_before).map_err(Unmeasured::Failed)?;
         let Finished { status, stdout, stderr } = child.wait(until, interruption)?;
-        if status != Some(0) {
-            return Err(Unmeasured::Failed(format!("{}{}", ended(status), last_words(&stderr))));
-        }
-        match self.of_cornerstone {
-            true => read(&scratch.0),
-            false => osu_table::read(&self.line, &stdout).map_err(Unmeasured::Failed),
-        }
+        let run = match (self.of_cornerstone, status) {
+            (true, Some(0)) => return read(&scratch.0),
+            // A period that does not hold is a result, which is compared with others.
+            (true, Some(code)) => read(&scratch.0).ok().filter(|run| tells_of_periods(run, code)),
+            (false, Some(0)) => {
+                return osu_table::read(&self.line, &stdout).map_err(Unmeasured::Failed);
+            }
+            _ => None,
+        };
+        run.ok_or_else(|| Unmeasured::Failed(format!("{}{}", ended(status), last_words(&stderr))))
     }
 }
 
@@ -131,6 +136,12 @@ fn read(path: &Path) -> Result<Run, Unmeasured> {
         true => Err(Unmeasured::Failed("it ended well and measured nothing".into())),
         false => Ok(run),
     }
+}
+
+/// Returns whether a run came to its end, and its exit status is the verdict on its periods.
+fn tells_of_periods(run: &Run, status: i32) -> bool {
+    let verdict = || period_verdict::held(&pooled(run.clone())).err();
+    run.ended && verdict().is_some_and(|verdict| i32::from(verdict.code()) == status)
 }
 
 fn ended(status: Option<i32>) -> String {

@@ -32,12 +32,17 @@ pub(crate) fn comparison_table(compared: &ComparedRuns) -> String {
             let _ = writeln!(text, "{} measured in {run} only", only.len());
         }
     }
-    let regressions = compared.regressions(threshold).count();
     let limit = percent(threshold);
-    let _ = match regressions {
-        0 => writeln!(text, "no regression beyond {limit}"),
-        1 => writeln!(text, "1 regression beyond {limit} (marked !)"),
-        many => writeln!(text, "{many} regressions beyond {limit} (marked !)"),
+    let regressions = compared.regressions(threshold).count();
+    let _ = match (regressions, compared.open(threshold)) {
+        (0, 0) => writeln!(text, "no regression beyond {limit}"),
+        (0, open) => writeln!(
+            text,
+            "undecided if there is a regression beyond {limit}: {open} of {} may be one",
+            counted(sorted.len(), "number")
+        ),
+        (1, _) => writeln!(text, "1 regression beyond {limit} (marked !)"),
+        (many, _) => writeln!(text, "{many} regressions beyond {limit} (marked !)"),
     };
     text
 }

@@ -72,7 +72,6 @@ const RIGHT: [&str; 7] =
 /// Returns the reports of `--check` for a program, each line once, without its rank and count.
 fn checked(lab: &Lab, way: &[&str], name: &str) -> Vec<String> {
     let ended = run_program(lab, &[way, &["--check"]].concat(), name);
-    assert_eq!(ended.status, Some(0), "{name} {way:?}: {ended:#?}");
     let what = |line: &str| {
         let (_, what) = line.split_once(": check: rank ")?;
         let what = what.split_once(": ")?.1;
@@ -81,6 +80,19 @@ fn checked(lab: &Lab, way: &[&str], name: &str) -> Vec<String> {
     let mut found: Vec<String> = ended.stderr.lines().filter_map(what).collect();
     found.sort();
     found.dedup();
+    match &found[..] {
+        [] => {
+            assert_eq!(ended.status, Some(0), "{name} {way:?}: {ended:#?}");
+            assert!(
+                ended.stderr.contains("check: no mistakes found"),
+                "{name} {way:?}: {ended:#?}"
+            );
+        }
+        _ => {
+            ended.refuses(1, &["--check found "]);
+            assert!(!ended.stderr.contains("no mistakes found"), "{name} {way:?}: {ended:#?}");
+        }
+    }
     found
 }
 

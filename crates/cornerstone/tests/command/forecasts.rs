@@ -41,7 +41,15 @@ fn lab() -> Lab {
 
 fn pair(lab: &Lab, machine: &str, more: &[&str]) -> Ended {
     let fabric = format!("sim:{machine}.toml");
-    lab.succeed(&[&["pmp", "pair.pmp", "--fabric", &fabric, "--miss-rate", "6%"], more].concat())
+    judged(lab, &[&["pmp", "pair.pmp", "--fabric", &fabric, "--miss-rate", "6%"], more].concat())
+}
+
+/// Runs a command that ends with the name of its results file, and expects the status of its periods.
+fn judged(lab: &Lab, words: &[&str]) -> Ended {
+    let ended = lab.run(words);
+    let expected = lab.status_of_periods(words[words.len() - 1]);
+    assert_eq!(ended.status, Some(expected), "{ended:#?}");
+    ended
 }
 
 /// Returns the search in a results file.
@@ -161,7 +169,8 @@ on = [0, 1]
 
 fn chain(lab: &Lab, machine: &str, more: &[&str]) -> Ended {
     let fabric = format!("sim:{machine}.toml");
-    lab.succeed(
+    judged(
+        lab,
         &[&["pipeline", "chain.toml", "--fabric", &fabric, "--miss-rate", "5%"], more].concat(),
     )
 }

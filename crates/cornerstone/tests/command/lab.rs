@@ -123,6 +123,26 @@ impl Lab {
         whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
+    /// Returns the exit status that follows from the periods in a results file: 1 if a given one is refused, 3 if it is
+    /// not proven or a search found none, else 0.
+    pub(crate) fn status_of_periods(&self, name: &str) -> i32 {
+        let status = |search: &Value| {
+            let [sustained, refused] = ["shortest_sustained_us", "longest_refused_us"]
+                .map(|field| search[field].is_number());
+            match (search["end"] == "one-period", sustained, refused) {
+                (true, false, true) => 1,
+                (true, true, _) if search["proven"] == false => 3,
+                (_, true, _) => 0,
+                (_, false, _) => 3,
+            }
+        };
+        let measurements = self.measurements(name);
+        let with_search = measurements.iter().filter(|one| one["search"].is_object());
+        let all: Vec<i32> = with_search.map(|one| status(&one["search"])).collect();
+        assert!(!all.is_empty(), "no period in {name}");
+        [1, 3].into_iter().find(|status| all.contains(status)).unwrap_or(0)
+    }
+
     /// Expects that no process is left, and then calls `holds`.
     #[track_caller]
     fn is_left(&self, holds: &impl Fn(&Lab)) {
@@ -253,11 +273,13 @@ impl Ended {
         self.stdout.lines().map(read).collect()
     }
 
-    /// Expects an error with this status, and a message that contains each of `words` and no panic.
+    /// Expects an error with this status, or an undecided result with status 3, and a message that contains each of
+    /// `words` and no panic.
     #[track_caller]
     pub(crate) fn refuses(&self, status: i32, words: &[&str]) {
         assert_eq!(self.status, Some(status), "{self:#?}");
-        assert!(self.stderr.contains("cornerstone: error: "), "{self:#?}");
+        let kind = if status == 3 { "cornerstone: undecided: " } else { "cornerstone: error: " };
+        assert!(self.stderr.contains(kind), "{self:#?}");
         for word in words {
             assert!(self.stderr.contains(word), "'{word}' is missing: {self:#?}");
         }

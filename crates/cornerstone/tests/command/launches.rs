@@ -65,7 +65,9 @@ fn a_period_is_tried_in_each_launch_and_the_launches_are_counted() {
     let lab = Lab::new();
     let words = "run hartstone --ranks 2 --sizes 8 --period 20ms --instances 3 --miss-rate 99% \
                  --hygiene pin --launches 3 --out a.jsonl";
-    let ended = lab.succeed(&words.split_whitespace().collect::<Vec<_>>());
+    let ended = lab.run(&words.split_whitespace().collect::<Vec<_>>());
+    // Whether such a short period is sustained depends on the machine.
+    assert!(matches!(ended.status, Some(0 | 3)), "{ended:#?}");
     assert!(!ended.stderr.contains("one launch"), "{ended:#?}");
     assert!(!ended.stdout.contains("one launch"), "{ended:#?}");
     // One line for each set of priorities and launch.

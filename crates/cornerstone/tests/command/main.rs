@@ -44,6 +44,7 @@ mod spawning;
 mod spread;
 mod ssh;
 mod states;
+mod statuses;
 mod summary;
 mod tcp;
 mod tradeoff;

@@ -128,7 +128,7 @@ fn periods_of_patterns_corner_turns_and_chains_are_kept_up_over_an_mpi() {
     lab.write("pair.pmp", "0: S 1 4 KiB R E\n1: R S 0 0 E\n");
     lab.write("image.toml", crate::pipelines::CHAIN_OF_TWO);
     let mpi = ["--fabric", "mpi:mpich", "--mpi-library", library.to_str().unwrap()];
-    let short = ["--period", "1s", "--instances", "2"];
+    let short = ["--period", "1s", "--instances", "2", "--miss-rate", "99%"];
     for words in [
         &["pmp", "pair.pmp"][..],
         &["corner-turn", "--ranks", "2", "--matrix", "8x8"],

@@ -121,8 +121,12 @@ fn one_launch_tells_nothing_of_the_next() {
     let lab = Lab::new();
     brief(&lab, "a.jsonl");
     slowed(&lab, "a.jsonl", "slow.jsonl", 1.4);
-    let ended = lab.succeed(&["compare", "a.jsonl", "slow.jsonl"]);
+    let ended = lab.run(&["compare", "a.jsonl", "slow.jsonl"]);
+    assert_eq!(ended.status, Some(3), "{ended:#?}");
     assert!(ended.stdout.contains("0 slower, 0 faster, 0 the same, 5 undecided"), "{ended:#?}");
+    let told = "undecided if there is a regression beyond 5 %: 5 of 5 numbers may be one";
+    assert!(ended.stdout.contains(told), "{ended:#?}");
+    assert!(!ended.stdout.contains("no regression"), "{ended:#?}");
     assert!(
         ended.stdout.contains("5 numbers were measured in fewer than 4 launches"),
         "{ended:#?}"

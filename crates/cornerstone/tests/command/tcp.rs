@@ -42,6 +42,7 @@ fn patterns_corner_turns_and_chains_run_on_the_hosts_of_a_file_too() {
     lab.write("hosts", "localhost\n127.0.0.1\n");
     lab.write("pair.pmp", "0: S 1 4 KiB R E\n1: R S 0 0 E\n");
     let tcp = ["--fabric", "tcp", "--hosts", "hosts", "--period", "1s", "--instances", "2"];
+    let tcp = [&tcp[..], &["--miss-rate", "99%"]].concat();
     lab.write("image.toml", crate::pipelines::CHAIN_OF_TWO);
     for words in [
         &["pmp", "pair.pmp"][..],

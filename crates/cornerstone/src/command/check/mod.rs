@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use analysis::changes::Search;
-use analysis::compare::{ComparedRuns, Comparison, Name, Settings, compare};
+use analysis::compare::{ComparedRuns, Comparison, Name, Settings, compare, open_among};
 use analysis::history::{Machine, Point, Series};
 use analysis::launches::{launches_needed, pooled};
 use record::{Measurement, Run};
@@ -15,7 +15,7 @@ use record::{Measurement, Run};
 use crate::arguments::{CheckArguments, Publication, Seconds, Share};
 use crate::comparison::{comparison_settings, timed_only};
 use crate::fabric_name::simulated_machine;
-use crate::failure::{Failure, STATUS_FAILED};
+use crate::failure::{Failure, STATUS_FAILED, STATUS_UNDECIDED};
 use crate::interruption::{Interruption, interrupted};
 use crate::measured::{MeasuredCommand, Unmeasured, as_launch};
 use crate::output::print;
@@ -32,7 +32,7 @@ const WITHIN_S: f64 = 3600.0;
 /// one launch of each of 39 runs, one launch of a new run suffices for a decision at 95 %: 2 / C(40, 1).
 const RUNS_COMPARED: usize = 39;
 
-/// Measures and compares. The status is 1 if a number is slower in both measurements.
+/// Measures and compares. The status is 1 if a number is slower in both measurements, and 3 if that is undecided.
 pub(crate) fn execute(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
     let command = MeasuredCommand::new(&arguments.command)?;
     let history = match arguments.against.exists() || !arguments.add {
@@ -61,6 +61,11 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
     };
     let is_confirmed = |one: &Comparison| again.iter().any(|other| other.name == one.name);
     let (confirmed, once) = suspects.into_iter().partition(is_confirmed);
+    let open = open_among(
+        undecided.iter().map(|one| &one.comparison),
+        check.compared(&first).comparisons.len(),
+        check.margin(),
+    );
     let outcome = Outcome { confirmed, once, undecided, missing: check.missing(&first) };
     let text = match arguments.format {
         Publication::Table => outcome.told(&check, &first),
@@ -70,9 +75,10 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
         }
     };
     print(&text)?;
-    Ok(match outcome.confirmed.is_empty() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::from(STATUS_FAILED),
+    Ok(match (outcome.confirmed.is_empty(), open) {
+        (false, _) => ExitCode::from(STATUS_FAILED),
+        (true, 0) => ExitCode::SUCCESS,
+        (true, _) => ExitCode::from(STATUS_UNDECIDED),
     })
 }
 

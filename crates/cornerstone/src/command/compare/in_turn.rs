@@ -9,7 +9,7 @@ use analysis::launches::pooled;
 use record::Run;
 use serde_json::json;
 
-use super::{note_differences, regresses, show, status};
+use super::{Outcome, note_differences, show};
 use crate::arguments::{CompareArguments, Seconds, Share};
 use crate::comparison::timed_only;
 use crate::failure::Failure;
@@ -43,7 +43,7 @@ struct Side {
     failed: u32,
 }
 
-/// Measures, and prints the result. The status is 1 if a number regressed beyond the threshold.
+/// Measures, and prints the result.
 pub(super) fn execute(arguments: &CompareArguments) -> Result<ExitCode, Failure> {
     let [second] = &arguments.after[..] else {
         return Err(Failure::usage("--measure takes two commands")
@@ -63,15 +63,15 @@ pub(super) fn execute(arguments: &CompareArguments) -> Result<ExitCode, Failure>
     let ended = pair.measure(arguments.threshold);
     pair.end_files()?;
     let compared = ended?;
-    let regressed = if arguments.json {
+    let outcome = if arguments.json {
         print(&pair.json(&compared))?;
-        regresses(&compared, arguments)
+        Outcome::of(&compared, arguments)
     } else {
-        let regressed = show(&compared, arguments)?;
+        let outcome = show(&compared, arguments)?;
         print(&pair.told(&compared))?;
-        regressed
+        outcome
     };
-    Ok(status(regressed))
+    Ok(outcome.status())
 }
 
 impl Side {

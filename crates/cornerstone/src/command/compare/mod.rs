@@ -10,30 +10,40 @@ use record::Run;
 
 use crate::arguments::{CompareArguments, Share};
 use crate::comparison::{comparison_settings, timed_only};
-use crate::failure::{Failure, STATUS_FAILED};
+use crate::failure::{Failure, STATUS_FAILED, STATUS_UNDECIDED};
 use crate::output::{comparison_table, print};
 use crate::progress::note;
 use crate::results;
 
-/// Compares each run with the first. The status is 1 if a number regressed beyond the threshold.
+/// Result of a comparison, the worst last.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    /// No number regressed beyond the threshold.
+    NoRegression,
+    /// Whether one did is undecided.
+    Undecided,
+    Regression,
+}
+
+/// Compares each run with the first.
 pub(crate) fn execute(arguments: CompareArguments) -> Result<ExitCode, Failure> {
     if arguments.measure {
         return in_turn::execute(&arguments);
     }
     let before = timed_only(results::read_noting_gaps(&arguments.before)?);
-    let mut regressed = false;
+    let mut outcome = Outcome::NoRegression;
     for (index, path) in arguments.after.iter().enumerate() {
         if arguments.after.len() > 1 && !arguments.json {
             let (a, b) = (arguments.before.display(), path.display());
             print(&format!("{}A '{a}', B '{b}'\n\n", if index > 0 { "\n" } else { "" }))?;
         }
-        regressed |= has_regressed(&before, path, &arguments)?;
+        outcome = outcome.max(against(&before, path, &arguments)?);
     }
-    Ok(status(regressed))
+    Ok(outcome.status())
 }
 
-/// Compares the run in `path` with `before`, and returns whether a number regressed.
-fn has_regressed(before: &Run, path: &Path, arguments: &CompareArguments) -> Result<bool, Failure> {
+/// Compares the run in `path` with `before`.
+fn against(before: &Run, path: &Path, arguments: &CompareArguments) -> Result<Outcome, Failure> {
     let after = timed_only(results::read_noting_gaps(path)?);
     note_differences(before, &after);
     let Share(threshold) = arguments.threshold;
@@ -68,23 +78,33 @@ fn in_between(compared: &ComparedRuns) -> String {
     }
 }
 
-fn status(regressed: bool) -> ExitCode {
-    if regressed { ExitCode::from(STATUS_FAILED) } else { ExitCode::SUCCESS }
+impl Outcome {
+    fn of(compared: &ComparedRuns, arguments: &CompareArguments) -> Outcome {
+        let Share(threshold) = arguments.threshold;
+        match compared.regressions(threshold).next() {
+            Some(_) => Outcome::Regression,
+            None if compared.open(threshold) > 0 => Outcome::Undecided,
+            None => Outcome::NoRegression,
+        }
+    }
+
+    fn status(self) -> ExitCode {
+        match self {
+            Outcome::NoRegression => ExitCode::SUCCESS,
+            Outcome::Undecided => ExitCode::from(STATUS_UNDECIDED),
+            Outcome::Regression => ExitCode::from(STATUS_FAILED),
+        }
+    }
 }
 
-/// Prints the comparison, and returns whether a number regressed.
-fn show(compared: &ComparedRuns, arguments: &CompareArguments) -> Result<bool, Failure> {
+/// Prints the comparison, and returns its result.
+fn show(compared: &ComparedRuns, arguments: &CompareArguments) -> Result<Outcome, Failure> {
     let text = match arguments.json {
         true => serde_json::to_string(compared).expect("numbers and text are JSON") + "\n",
         false => comparison_table(compared) + &in_between(compared),
     };
     print(&text)?;
-    Ok(regresses(compared, arguments))
-}
-
-/// Returns whether a number regressed beyond the threshold.
-fn regresses(compared: &ComparedRuns, arguments: &CompareArguments) -> bool {
-    compared.regressions(arguments.threshold.0).next().is_some()
+    Ok(Outcome::of(compared, arguments))
 }
 
 /// Notes the differences that make the runs hard to compare.

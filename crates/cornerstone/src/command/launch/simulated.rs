@@ -20,6 +20,7 @@ use crate::command::predicted::{self, Predicted, RankTime};
 use crate::command::replay;
 use crate::fabric::hosts::Hosts;
 use crate::failure::Failure;
+use crate::leak_notes::LeakNotes;
 use crate::preloaded;
 use crate::progress::note;
 
@@ -33,6 +34,7 @@ pub(super) fn launch(
     others: Vec<OtherProgram>,
     machine: &str,
     observation: &mut Option<Observation>,
+    leaks: Option<&LeakNotes>,
 ) -> Result<ExitCode, Failure> {
     let name = format!("sim:{machine}");
     check(arguments, &others)?;
@@ -44,6 +46,7 @@ pub(super) fn launch(
     let mut options = super::options(arguments)?;
     options.others = others;
     options.environment.extend(observation.iter().flat_map(Observation::environment));
+    options.environment.extend(leaks.into_iter().flat_map(LeakNotes::environment));
     add_virtual_time(&mut options.environment, &computing)?;
     let recorder = match &arguments.record {
         Some(path) => Some(

@@ -24,6 +24,7 @@ use crate::fabric::{FabricOptions, LaunchEnd, RankReport};
 use crate::failure::Failure;
 use crate::interruption::{Interruption, interrupted};
 use crate::output::{Osu, csv_header, csv_line, json_line, print, tables, tables_or_summary};
+use crate::period_verdict;
 use crate::progress::{Progress, note};
 use crate::report::stands_out;
 use crate::results::{self, ResultsFile};
@@ -302,8 +303,12 @@ impl Session {
         note(&format!("results  {}", path.display()));
         reported?;
         note(&format!("report   {}", report_path.display()));
-        limit::held(&self.run, self.request.settings.real_time.pause_limit_s)
-            .map(|()| ExitCode::SUCCESS)
+        limit::held(&self.run, self.request.settings.real_time.pause_limit_s)?;
+        if !self.request.names.is_empty() {
+            // The quick suite asks for no period.
+            period_verdict::held(&self.run)?;
+        }
+        Ok(ExitCode::SUCCESS)
     }
 
     fn end_file(&mut self) -> Result<(), Failure> {

@@ -46,7 +46,9 @@ fn ranks_that_share_stages_run_with_checked_results() {
 fn ranks_that_share_stages_keep_a_long_period_by_the_clock_as_by_themselves() {
     let lab = Lab::new();
     lab.write("image.toml", CHAIN_OF_TWO);
-    let found = simulated(&lab, &["--timing", "both", "--period", "100ms", "--instances", "16"]);
+    // At most 20 % missed: 0.8^16 is 2.8 %.
+    let words = ["--timing", "both", "--period", "100ms", "--instances", "16"];
+    let found = simulated(&lab, &[&words[..], &["--miss-rate", "20%"]].concat(), 0);
     for mode in ["self-timed", "synchronised"] {
         assert_eq!(median_of(&found, "miss-rate", mode), 0.0, "{mode}");
     }
@@ -58,10 +60,10 @@ fn ranks_that_share_stages_keep_a_long_period_by_the_clock_as_by_themselves() {
 fn few_matrices_are_enough_to_see_a_chain_fall_behind() {
     let lab = Lab::new();
     lab.write("image.toml", CHAIN);
-    let period_us = median_of(&simulated(&lab, &["--instances", "100"]), "period", "self-timed");
+    let period_us = median_of(&simulated(&lab, &["--instances", "100"], 0), "period", "self-timed");
     // A tenth too short: after 16 matrices the results are a period late, which three buffers at each stage hide.
     let (period, words) = (format!("{}us", 0.9 * period_us), ["--instances", "16", "--period"]);
-    let found = simulated(&lab, &[&words[..], &[&period]].concat());
+    let found = simulated(&lab, &[&words[..], &[&period]].concat(), 1);
     assert!(median_of(&found, "miss-rate", "self-timed") > 30.0, "{found:#?}");
 }
 
@@ -69,21 +71,22 @@ fn few_matrices_are_enough_to_see_a_chain_fall_behind() {
 fn matrices_that_may_wait_at_the_source_ride_out_a_pause_and_hide_no_chain_that_falls_behind() {
     let lab = Lab::new();
     lab.write("stopping.toml", STOPPING);
-    let missed = |backlog: usize, period: &str, instances: &str| {
+    let missed = |backlog: usize, period: &str, instances: &str, status: i32| {
         let flow = format!("[flow]\nbacklog = {backlog}");
         lab.write("image.toml", &CHAIN_OF_TWO.replace("[flow]", &flow));
         let words = ["pipeline", "image.toml", "--fabric", "sim:stopping.toml"];
         let rest = ["--period", period, "--instances", instances, "--out", "run.jsonl"];
-        lab.succeed(&[&words[..], &rest].concat());
+        let ended = lab.run(&[&words[..], &rest].concat());
+        assert_eq!(ended.status, Some(status), "{ended:#?}");
         let found = lab.measurements("run.jsonl");
         std::fs::remove_file(lab.path("run.jsonl")).unwrap();
         median_of(&found, "miss-rate", "self-timed")
     };
     // Each pause of 9 ms makes four matrices late that have 2 ms each, but none that may wait for ten periods.
-    assert!(missed(0, "2ms", "400") > 1.0);
-    assert_eq!(missed(10, "2ms", "400"), 0.0);
+    assert!(missed(0, "2ms", "400", 1) > 1.0);
+    assert_eq!(missed(10, "2ms", "400", 0), 0.0);
     // A period that is too short for the chain is too short with any memory.
-    assert!(missed(10, "50us", "256") > 30.0);
+    assert!(missed(10, "50us", "256", 1) > 30.0);
 }
 
 #[test]
@@ -92,7 +95,8 @@ fn late_matrices_are_told_with_the_pauses_that_put_them_off() {
     lab.write("stopping.toml", STOPPING);
     lab.write("image.toml", CHAIN_OF_TWO);
     let words = ["pipeline", "image.toml", "--fabric", "sim:stopping.toml", "--period", "2ms"];
-    let ended = lab.succeed(&[&words[..], &["--instances", "400", "--out", "run.jsonl"]].concat());
+    let ended = lab.run(&[&words[..], &["--instances", "400", "--out", "run.jsonl"]].concat());
+    ended.refuses(1, &["pipeline, 2 ranks: 2.00 ms is not sustained"]);
     // A pause at the beginning of a period delays the source by the whole pause, and every late matrix is late because
     // of it.
     for told in [
@@ -118,7 +122,8 @@ fn a_period_that_no_machine_keeps_is_told_not_waited_for() {
     let lab = Lab::new();
     lab.write("image.toml", CHAIN);
     let words = ["pipeline", "image.toml", "--period", "1us", "--out", "run.jsonl"];
-    let ended = lab.succeed(&words);
+    let ended = lab.run(&words);
+    ended.refuses(1, &["1.00 µs is not sustained (at most 1 % missed, at 95 % confidence)"]);
     assert!(ended.stdout.contains("1.00 µs is not sustained"), "{ended:#?}");
     lab.run(&["pipeline", "image.toml", "--period", "0.00001us"])
         .refuses(1, &["ask for a longer one"]);

@@ -29,7 +29,9 @@ use super::program_file::{self, Purpose};
 use crate::arguments::{LaunchArguments, LaunchFabric};
 use crate::failure::Failure;
 use crate::observed_memory::{self, Memory};
+use crate::progress::note;
 use crate::utc;
+use crate::wording::counted;
 
 /// Reading of the monotonic clock at the beginning of virtual time: `OTHERS_S` of libvirtual-time.
 const VIRTUAL_BEGINNING_NS: u64 = 1_000_000_000_000;
@@ -126,6 +128,7 @@ impl Observation {
             Ok(_) => "it ended well".into(),
             Err(failure) => failure.message().lines().next().unwrap_or_default().into(),
         };
+        let (checks, ended_well) = (self.checks, ended.is_ok());
         let written = self.write(outcome);
         match (ended, written) {
             (Err(failure), Err(second)) => {
@@ -134,11 +137,12 @@ impl Observation {
                 Err(failure)
             }
             (Ok(_), Err(failure)) => Err(failure),
-            (ended, Ok(())) => ended,
+            (ended, Ok(found)) if checks && ended_well => ended.and(found.judge()),
+            (ended, Ok(_)) => ended,
         }
     }
 
-    fn write(mut self, outcome: String) -> Result<(), Failure> {
+    fn write(mut self, outcome: String) -> Result<Found, Failure> {
         let unreadable =
             |why: String| Failure::failed(format!("reading what ranks have noted: {why}"));
         let is_here = self.memory.is_some();
@@ -182,6 +186,31 @@ impl Observation {
         }
         // A failed write does not end the run.
         let _ = std::io::stderr().write_all(words.as_bytes());
-        failures.into_iter().next().map_or(Ok(()), Err)
+        let found = Found { ranks: records.len(), mistakes: followed.profile.findings.len() };
+        failures.into_iter().next().map_or(Ok(found), Err)
+    }
+}
+
+/// What the records of a run show.
+struct Found {
+    /// Number of ranks that have recorded anything.
+    ranks: usize,
+    mistakes: usize,
+}
+
+impl Found {
+    /// Returns how a program ends that was checked for mistakes and ended well itself.
+    fn judge(&self) -> Result<ExitCode, Failure> {
+        match (self.ranks, self.mistakes) {
+            (0, _) => Err(Failure::undecided(
+                "--check has checked nothing: no rank has called MPI_Init of Cornerstone's MPI library",
+            )
+            .hint("build the program against libmpi_abi.so.1 of this build, and let the loader find it")),
+            (_, 0) => {
+                note("cornerstone: check: no mistakes found");
+                Ok(ExitCode::SUCCESS)
+            }
+            (_, some) => Err(Failure::failed(format!("--check found {}", counted(some, "mistake")))),
+        }
     }
 }
