@@ -7,7 +7,10 @@ import subprocess
 import sys
 
 import mpi4py_suite
-from common import LIBRARY, ROOT, TIME_LIMIT_S, WORK, Tally, must, run, selected
+from common import BUILT, LIBRARY, ROOT, TIME_LIMIT_S, WORK, Tally, must, run, selected
+
+sys.path.insert(0, str(ROOT / "packaging"))
+import tree  # noqa: E402
 
 RANKS = (1, 2, 4)
 FOLDER = WORK / "mpich-abi"
@@ -202,8 +205,9 @@ def fortran(tally, ranks, environment, folder):
             tally.take(name, None if whole else ended.reason())
 
 
-def mpi4py(tally, ranks, environment):
-    """Tests the wheel of mpi4py from PyPI with the tests from its sources."""
+def mpi4py(tally, ranks):
+    """Tests the wheel of mpi4py from PyPI with the tests from its sources. Our files are in the same environment, as pip
+    installs them, and no variable names a library."""
     python = FOLDER / "venv" / "bin" / "python3"
     if not python.exists():
         must([sys.executable, "-m", "venv", FOLDER / "venv"])
@@ -212,13 +216,14 @@ def mpi4py(tally, ranks, environment):
     if not mpi4py_suite.fetch(pip):
         return
     must([*pip, "install", "--only-binary", ":all:", "numpy", f"mpi4py=={mpi4py_suite.VERSION}"])
-    mpi4py_suite.test_modules(tally, python, ranks, {**environment, "MPI4PY_MPIABI": "mpich"})
+    tree.place_files(FOLDER / "venv", BUILT)
+    mpi4py_suite.test_modules(tally, python, ranks, {"LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")})
 
 
 def test(ranks=RANKS):
     environment = prepare()
     tally = Tally("mpich-abi")
     debian(tally, ranks, environment)
-    mpi4py(tally, ranks, environment)
+    mpi4py(tally, ranks)
     tally.close()
     return tally

@@ -26,6 +26,16 @@ int main(int argc, char **argv) {
 """
 
 
+def hello(tally, ranks, programs, label):
+    """Runs a program of mpi4py in the environment with these programs, without any variable that names a library."""
+    for launcher in ("mpiexec", "mpirun"):
+        for count in ranks:
+            command = [programs / "python3", "-m", "mpi4py.bench", "helloworld"]
+            ended = run(count, command, launcher=(programs / launcher,), environment={"LD_LIBRARY_PATH": ""})
+            whole = ended.status == 0 and ended.output.count("Hello, World!") == count
+            tally.take(f"{label}, by {launcher} at {count} ranks", None if whole else ended.reason())
+
+
 def test(ranks=RANKS):
     tally = Tally("wheel")
     shutil.rmtree(FOLDER, ignore_errors=True)
@@ -50,10 +60,14 @@ def test(ranks=RANKS):
     if mpi4py_suite.fetch(pip):
         path = {"PATH": os.pathsep.join((str(programs), os.environ["PATH"])), "CFLAGS": "-O0 -g0"}
         must([*pip, "install", mpi4py_suite.SOURCE], env={**os.environ, **path})
-        for count in ranks:
-            command = [programs / "python3", "-m", "mpi4py.bench", "helloworld"]
-            ended = run(count, command, launcher=(programs / "mpiexec",), environment=own)
-            whole = ended.status == 0 and ended.output.count("Hello, World!") == count
-            tally.take(f"mpi4py built by its mpicc, at {count} ranks", None if whole else ended.reason())
+        hello(tally, ranks, programs, "mpi4py built by its mpicc")
+    theirs = f"mpi4py=={mpi4py_suite.VERSION}"
+    for place, order in (("before", (wheel, theirs)), ("after", (theirs, wheel))):
+        environment = FOLDER / f"venv-{place}"
+        must([sys.executable, "-m", "venv", environment])
+        pip[0] = environment / "bin" / "python3"
+        for package in order:
+            must([*pip, "install", "--only-binary", ":all:", package])
+        hello(tally, ranks, environment / "bin", f"PyPI's wheel of mpi4py, this one installed {place} it")
     tally.close()
     return tally

@@ -188,7 +188,7 @@ fn convert(parameter: &Parameter, function: &str, parameters: &Parameters) -> (S
     let kind = if HANDLES.contains(&base) {
         base.into()
     } else if base == "int" {
-        of(&parameters.meanings).unwrap_or_default()
+        of(&parameters.meanings).filter(|meaning| meaning != "Plain").unwrap_or_default()
     } else {
         String::new()
     };

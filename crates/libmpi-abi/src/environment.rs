@@ -117,7 +117,7 @@ pub(crate) unsafe fn abi_info(place: *mut Info) -> Result {
 }
 
 pub(crate) unsafe fn library_version(words: *mut c_char, length: *mut c_int) -> Result {
-    let own = concat!("Cornerstone MPI ", env!("CARGO_PKG_VERSION"), ", MPI standard ABI 1.0");
+    let own = concat!("Cornerstone MPI ", env!("CARGO_PKG_VERSION"));
     text::write(own, words, MAX_LIBRARY_VERSION_STRING, length);
     Ok(())
 }

@@ -11,6 +11,7 @@ mod key;
 mod operation;
 mod representation;
 mod slots;
+mod version;
 mod within;
 
 /// Exports a function under its two names.

@@ -247,8 +247,10 @@ static void former_names(void) {
 }
 
 int main(int argc, char **argv) {
-    int provided, result;
+    int provided, result, major = 7, minor = 7;
     MPI_Group group, empty;
+    /* This ABI is not the standard one. The call may come before MPI_Init. */
+    CHECK(MPI_Abi_get_version(&major, &minor) == MPI_SUCCESS && major == -1 && minor == -1);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
