@@ -14,7 +14,7 @@ use crate::failure::{Result, ensure, error_of};
 use crate::info;
 use crate::process::{self, Phase, check_running, engine, engine_if_any, process, running};
 use crate::shared::Shared;
-use crate::{communicator, leaks, runs, text, threads, window};
+use crate::{communicator, ending, leaks, runs, text, threads, window};
 
 pub(crate) unsafe fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Result {
     start(THREAD_SINGLE)
@@ -47,6 +47,11 @@ fn start(level: c_int) -> Result {
 }
 
 pub(crate) unsafe fn finalize() -> Result {
+    if ending::is_under_way() {
+        // The program's functions that run at the end of the process often call this. The run is aborted already.
+        process().phase.set(Phase::After);
+        return Ok(());
+    }
     let universe = running()?;
     ensure!(process().phase.get() == Phase::Running, ERR_OTHER, "MPI_Init has not been called");
     leaks::report();

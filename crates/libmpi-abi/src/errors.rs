@@ -8,9 +8,9 @@ use std::rc::Rc;
 use crate::abi::*;
 use crate::failure::{Error, Result, code_of};
 use crate::handler::{self, Handler, UserErrorHandler};
-use crate::process::{Phase, process, universe};
+use crate::process::universe;
 use crate::shared::Shared;
-use crate::{codes, communicator, file, process, session, window};
+use crate::{codes, communicator, ending, file, process, session, window};
 
 /// The object whose error handler receives a failure.
 pub(crate) enum On {
@@ -112,19 +112,21 @@ fn apply(handler: &Handler, object: usize, code: c_int, words: &str) -> c_int {
 }
 
 /// Returns an exit status that signals failure for each code.
-fn exit_status(code: c_int) -> c_int {
-    if (1..=255).contains(&code) { code } else { 1 }
+fn exit_status(code: c_int) -> u8 {
+    u8::try_from(code).ok().filter(|&status| status != 0).unwrap_or(1)
 }
 
-/// Ends every rank of the job.
-pub(crate) fn end_job(why: &str, status: c_int) -> ! {
-    let told = universe().is_some_and(|universe| universe.abort(why).is_some());
-    if !told || process::size() == 1 {
-        // The rank is not known if MPI_Init has failed.
-        let rank = universe().map(|_| format!("rank {}: ", process::rank())).unwrap_or_default();
-        print_line(&format!("{rank}{why}"));
+/// Ends every rank of the job. Only the first reason of a process is reported: what fails while it ends follows from it.
+pub(crate) fn end_job(why: &str, status: u8) -> ! {
+    if !ending::is_under_way() {
+        let told = universe().is_some_and(|universe| universe.abort(why).is_some());
+        if !told || process::size() == 1 {
+            // The rank is not known before MPI_Init.
+            let rank = universe().map(|_| format!("rank {}: ", process::rank()));
+            print_line(&format!("{}{why}", rank.unwrap_or_default()));
+        }
     }
-    std::process::exit(status);
+    ending::end(status)
 }
 
 /// Prints a line to standard error in one write, because the lines of ranks that write at the same time would otherwise
@@ -171,9 +173,5 @@ pub(crate) unsafe fn call_of_session(session: Session, code: c_int) -> Result {
 
 pub(crate) unsafe fn abort(_comm: Comm, code: c_int) -> Result {
     let why = format!("the program called MPI_Abort with error code {code}");
-    if process().phase.get() != Phase::Running {
-        print_line(&why);
-        std::process::exit(exit_status(code));
-    }
     end_job(&why, exit_status(code))
 }

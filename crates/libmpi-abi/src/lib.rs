@@ -34,6 +34,7 @@ mod codes;
 mod collective;
 mod communicator;
 mod datatype;
+mod ending;
 mod environment;
 mod errors;
 mod failure;

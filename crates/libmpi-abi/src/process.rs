@@ -10,7 +10,7 @@ use crate::abi::*;
 use crate::chosen::Chosen;
 use crate::failure::{Result, ensure};
 use crate::shared::Shared;
-use crate::threads;
+use crate::{ending, threads};
 
 /// The state of the process with respect to MPI_Init and MPI_Finalize.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +91,7 @@ pub(crate) fn close_session() {
 /// Leaves the run when the process ends, if sessions have kept it there and all have ended.
 extern "C" fn leave_at_exit() {
     if !is_running()
+        && !ending::is_under_way()
         && let Some(universe) = universe()
     {
         // The waits in there admit other threads and return at this thread's next turn, which a thread that had not

@@ -54,7 +54,7 @@ impl LongWaits {
 }
 
 /// Returns the system's number of this thread.
-fn own_thread() -> i32 {
+pub(crate) fn own_thread() -> i32 {
     // SAFETY: no memory is involved.
     unsafe { libc::gettid() }
 }
@@ -94,6 +94,8 @@ static GATE: Gate = Gate {
 thread_local! {
     /// Nesting depth of this thread: a function of the program may call back.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// Work at the entrance when this thread entered.
+    static ENTERED_WITH: Cell<u8> = const { Cell::new(0) };
     /// Number of this thread; 0 before it has one.
     static NUMBER: Cell<u32> = const { Cell::new(0) };
 }
@@ -242,6 +244,7 @@ pub(crate) fn enter() -> Inside {
 #[cold]
 fn enter_with(duties: u8) {
     if DEPTH.get() == 0 {
+        ENTERED_WITH.set(duties);
         if duties & TIMED != 0 {
             chosen::enter_library();
         }
@@ -252,6 +255,14 @@ fn enter_with(duties: u8) {
         }
     }
     DEPTH.set(DEPTH.get() + 1);
+}
+
+/// Admits other threads instead of this one, whose call never returns. It stays inside if a function of the program has
+/// called back: objects of the library may then be in use.
+pub(crate) fn leave_for_good() {
+    if DEPTH.get() == 1 {
+        leave_with(ENTERED_WITH.get());
+    }
 }
 
 impl Drop for Inside {

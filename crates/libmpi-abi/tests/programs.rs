@@ -11,6 +11,9 @@ use fabric_shm::{Binding, LaunchError, LaunchOptions, launch_and_read};
 use fabric_tcp::Secret;
 use fabric_tcp::library::job;
 
+#[path = "programs/ending.rs"]
+mod ending;
+
 /// Returns a folder with the library under the name that the loader searches; it lasts as long as the folder of the
 /// tests.
 fn library_folder() -> &'static Path {
@@ -320,25 +323,6 @@ fn objects_not_freed_are_reported_by_kind_and_number_on_request() {
         assert!(words.ends_with(expected) && words.is_empty() == expected.is_empty(), "{words}");
         let silent = Command::new(&program).arg(how).output().unwrap();
         assert!(silent.stderr.is_empty(), "nothing is told unless asked for: {silent:?}");
-    }
-}
-
-#[test]
-fn an_unhandled_failure_ends_the_job_at_once_and_is_named() {
-    let program = compile("fatal");
-    for (how, words, expected) in [
-        ("abort", "MPI_Abort with error code 7", 7),
-        ("fatal", "MPI_Send: MPI_ERR_RANK", 6),
-        ("exit", "status 5", 5),
-        ("crash", "SIGABRT", 134),
-    ] {
-        let (ended, output) = run(&program, 3, how);
-        let Err(LaunchError::RankFailed { rank: 2, reason, status }) = ended else {
-            panic!("{how}: {ended:?}\n{output}");
-        };
-        assert!(reason.contains(words), "{how}: {reason}");
-        assert_eq!(status, expected, "{how}: {reason}");
-        assert!(!output.contains("must not be reached"), "{how}: {output}");
     }
 }
 

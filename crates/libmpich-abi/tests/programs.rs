@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use fabric_shm::{Binding, LaunchOptions, launch_and_read};
+use fabric_shm::{Binding, LaunchError, LaunchOptions, launch_and_read};
 
 /// Returns the folder of MPICH's header: that of the package that `make test` installs, or of one of
 /// `CORNERSTONE_MPI_ROOTS`.
@@ -66,17 +66,23 @@ fn compile(header: &Path, source: &Path) -> PathBuf {
     program
 }
 
+/// Runs a program, and returns its outcome and the output of its ranks.
+fn run(program: &Path, ranks: usize, arguments: &[&str]) -> (Result<(), LaunchError>, String) {
+    let mut options = LaunchOptions::new(ranks, Vec::new());
+    options.program = program.into();
+    options.arguments = arguments.iter().map(Into::into).collect();
+    options.any_program = true;
+    options.binding = Binding::None;
+    let (ended, written) = launch_and_read(options);
+    (ended, String::from_utf8_lossy(&written).into_owned())
+}
+
 #[track_caller]
 fn succeeds(source: &Path, ranks: &[usize]) {
     let Some(header) = header() else { return };
     let program = compile(&header, source);
     for &ranks in ranks {
-        let mut options = LaunchOptions::new(ranks, Vec::new());
-        options.program = program.clone();
-        options.any_program = true;
-        options.binding = Binding::None;
-        let (ended, written) = launch_and_read(options);
-        let written = String::from_utf8_lossy(&written);
+        let (ended, written) = run(&program, ranks, &[]);
         assert!(ended.is_ok(), "{} with {ranks} ranks: {ended:?}\n{written}", program.display());
     }
 }
@@ -94,6 +100,28 @@ fn the_same_programs_run_under_both_abis() {
 fn what_differs_between_the_abis_is_converted() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
     succeeds(&folder.join("converted.c"), &[1, 2, 3]);
+}
+
+/// Checks the status of programs whose functions at the end of the process call the library. The number of MPI_Abort is
+/// the program's own, although the ABIs have other numbers for the error classes from 7 on.
+#[test]
+fn the_first_that_ends_mpi_decides_the_status() {
+    let Some(header) = header() else { return };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../libmpi-abi/tests/programs");
+    let program = compile(&header, &folder.join("ending.c"));
+    for how in ["finalize", "abort", "mistake", "destructor"] {
+        // 6 is MPI_ERR_RANK in both ABIs.
+        for (cause, expected) in
+            [("abort", 5), ("mistake", 6), ("handler", 5), ("joined", 5), ("code19", 19)]
+        {
+            let (ended, output) = run(&program, 2, &[&format!("{how}-{cause}")]);
+            let Err(LaunchError::RankFailed { rank: 1, status, .. }) = ended else {
+                panic!("{how}-{cause}: {ended:?}\n{output}");
+            };
+            assert_eq!(status, expected, "{how}-{cause}: {output}");
+            assert!(!output.contains("panicked"), "{how}-{cause}: {output}");
+        }
+    }
 }
 
 /// Checks that a program that was linked with MPICH finds every function here, served or not.
