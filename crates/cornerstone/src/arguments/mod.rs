@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::failure::STATUS_USAGE;
 pub(crate) use benchmark::Sizes;
@@ -278,8 +278,25 @@ fn hint(error: &clap::Error, words: &[String]) -> Option<String> {
             "{name} is measured by `cornerstone run {name}`; `cornerstone list {name}` explains it"
         ));
     }
-    let file = words.windows(2).find(|pair| pair[0] == "--report" && is_page(pair[1].as_ref()))?;
-    Some(format!("write --report={}: without a sign between, it is the program", file[1]))
+    value_written_apart(error, words)
+}
+
+/// Returns a hint at a value of an option that may also have none. Only a '=' makes a word its value.
+fn value_written_apart(error: &clap::Error, words: &[String]) -> Option<String> {
+    let command = Arguments::command();
+    let subcommand = command.find_subcommand(words.get(1)?)?;
+    let has_optional_value = |word: &str| {
+        let name = word.strip_prefix("--");
+        let known = subcommand.get_arguments().find(|known| known.get_long() == name);
+        name.is_some() && known.is_some_and(clap::Arg::is_require_equals_set)
+    };
+    let refused = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) => Some(word),
+        _ => None,
+    };
+    let is_value = |word: &String| refused == Some(word) || is_page(word.as_ref());
+    let apart = words.windows(2).find(|pair| has_optional_value(&pair[0]) && is_value(&pair[1]))?;
+    Some(format!("write {}={}: a word after a blank is not its value", apart[0], apart[1]))
 }
 
 /// Returns whether a word may be the file of a report.
@@ -299,8 +316,6 @@ fn benchmark_named(error: &clap::Error) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
@@ -357,7 +372,21 @@ mod tests {
     }
 
     #[test]
-    fn the_file_of_a_report_that_was_written_apart_is_noticed() {
+    fn a_value_that_may_be_missing_follows_a_sign() {
+        let mut command = Arguments::command();
+        command.build();
+        for subcommand in command.get_subcommands() {
+            for option in subcommand.get_arguments().filter(|one| !one.is_positional()) {
+                let may_be_missing = option.get_num_args().is_some_and(|n| n.min_values() == 0)
+                    && option.get_action().takes_values();
+                let place = format!("{} {option}", subcommand.get_name());
+                assert_eq!(may_be_missing, option.is_require_equals_set(), "{place}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_that_was_written_apart_is_noticed() {
         let told = |line: &str| {
             let words: Vec<String> = line.split(' ').map(String::from).collect();
             let error = Arguments::try_parse_from(&words).unwrap_err();
@@ -366,5 +395,7 @@ mod tests {
         let apart = told("cornerstone launch --report page.html -n 2 ./program").unwrap();
         assert!(apart.contains("--report=page.html"), "{apart}");
         assert_eq!(told("cornerstone launch --report=page.html ./program"), None);
+        let apart = told("cornerstone pipeline chain.toml --granularity 4,16").unwrap();
+        assert!(apart.contains("--granularity=4,16"), "{apart}");
     }
 }

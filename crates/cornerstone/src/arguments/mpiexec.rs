@@ -25,8 +25,13 @@ Options for all programs, before the first ':':
   -bind-to core|none         a processor for each rank, or as the system decides
   -version, -help
 
-Options of `cornerstone launch` are also accepted, such as --on-hang, --watch, --check-leaks and
---fabric. -oversubscribe, -allow-run-as-root, -genvall and -envall are accepted without effect:
+Options of `cornerstone launch`, with two dashes:
+  --check, --check-leaks     report mistakes in the use of buffers, and objects that are not freed
+  --report[=FILE]            report the time by call and line, waits, and the critical path
+  --trace FILE               write a trace of all calls for Perfetto
+  --on-hang, --watch, --fabric and others    `cornerstone launch --help` explains them
+
+-oversubscribe, -allow-run-as-root, -genvall and -envall are accepted without effect:
 ranks may always oversubscribe, may run as root, and have this process's environment. The exit
 status is that of `cornerstone launch`.
 
@@ -229,16 +234,19 @@ impl Reader<'_> {
     /// Takes an option of `launch`.
     fn launch(&mut self, text: &str, general: &mut General) -> Result<(), Failure> {
         let unknown = || {
+            let meant = nearest(text).map(|known| format!("did you mean {known}? "));
             Failure::usage(format!("mpiexec does not know the option '{text}'"))
-                .hint("`mpiexec -help` lists the options")
+                .hint(format!("{}`mpiexec -help` lists the options", meant.unwrap_or_default()))
         };
         let written = text.strip_prefix("--").ok_or_else(unknown)?;
         let (name, value) = written.split_once('=').map_or((written, None), |(n, v)| (n, Some(v)));
         let command = OptionsOfLaunch::command();
         let known = command.get_arguments().find(|known| known.get_long() == Some(name));
-        let takes_value = known.ok_or_else(unknown)?.get_action().takes_values();
+        let known = known.ok_or_else(unknown)?;
+        // A value that may be missing stands behind a '='. The next word is not it.
+        let needs_value = known.get_action().takes_values() && !known.is_require_equals_set();
         general.options.push(text.into());
-        if takes_value && value.is_none() {
+        if needs_value && value.is_none() {
             general.options.push(self.value(text)?);
         }
         Ok(())
@@ -317,6 +325,24 @@ impl General {
         let hosts: Vec<String> = hosts.iter().map(with_slots).collect();
         vec!["--host".into(), hosts.join(",").into()]
     }
+}
+
+/// Least similarity of a suggested option.
+const SIMILAR: f64 = 0.8;
+
+/// Returns the option that is most like an unknown one: of the help, or of `launch`.
+fn nearest(unknown: &str) -> Option<String> {
+    let bare = |word: &str| word.trim_start_matches('-').split('=').next().map(String::from);
+    let unknown = bare(unknown)?;
+    let own = MPIEXEC_HELP.split_whitespace().map(|word| word.trim_end_matches([',', '.']));
+    let own = own.filter(|word| word.starts_with('-') && !word.contains('[')).map(String::from);
+    let command = OptionsOfLaunch::command();
+    let others = command.get_arguments().filter_map(|known| known.get_long());
+    let known = own.chain(others.map(|name| format!("--{name}")));
+    let rated =
+        known.map(|name| (strsim::jaro_winkler(&bare(&name).unwrap_or_default(), &unknown), name));
+    let best = rated.filter(|(similarity, _)| *similarity >= SIMILAR);
+    best.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
 }
 
 /// Returns the arguments of `launch` from its words.

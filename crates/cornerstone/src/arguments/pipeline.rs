@@ -42,7 +42,7 @@ pub(crate) struct PipelineArguments {
     pub(crate) check: bool,
 
     /// Measure with these numbers of rows in a message, such as 8,64; without a value, with all possible ones
-    #[arg(long, value_name = "LIST", num_args = 0..=1, value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", num_args = 0..=1, require_equals = true, value_delimiter = ',')]
     pub(crate) granularity: Option<Vec<usize>>,
 
     /// When a stage works

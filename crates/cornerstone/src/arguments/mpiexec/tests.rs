@@ -79,6 +79,31 @@ fn options_of_launch_go_too_and_habits_change_nothing() {
     assert_eq!(variables(&launches("-genvlist PATH,PATH ./p")[0]), [path.as_str(), path.as_str()]);
 }
 
+/// A line of options, program and arguments is the same for `mpiexec` and `launch`.
+#[test]
+fn a_value_that_may_be_missing_is_given_by_a_sign_alone() {
+    const PAGE: &str = "page.html";
+    for (words, report, expected) in [
+        ("-n 2 --report ./heat", vec![""], vec!["./heat"]),
+        ("-n 2 --report ./heat 300", vec![""], vec!["./heat", "300"]),
+        ("--report -n 2 ./heat 300", vec![""], vec!["./heat", "300"]),
+        ("-n 2 --report -- ./heat --report", vec![""], vec!["./heat", "--report"]),
+        ("-n 2 --report ./heat -n 300 --quiet", vec![""], vec!["./heat", "-n", "300", "--quiet"]),
+        ("-n 2 --report=page.html ./heat 300", vec![PAGE], vec!["./heat", "300"]),
+        ("-n 2 --report=page.html --report ./heat 300", vec![PAGE, ""], vec!["./heat", "300"]),
+        ("-n 2 --check --report ./heat 300", vec![""], vec!["./heat", "300"]),
+        ("-n 2 --trace t.json --report ./heat 300", vec![""], vec!["./heat", "300"]),
+        ("-n 2 --report --trace t.json ./heat 300", vec![""], vec!["./heat", "300"]),
+        ("-n 2 --report --fabric sim:cluster ./heat", vec![""], vec!["./heat"]),
+    ] {
+        let launched = read_launch(words.split(' ').map(OsString::from).collect()).unwrap();
+        for launch in [&launched, &launches(words)[0]] {
+            assert_eq!((launch.ranks, program(launch)), (2, expected.clone()), "{words}");
+            assert_eq!(launch.observation.report, report, "{words}");
+        }
+    }
+}
+
 #[test]
 fn what_is_unknown_missing_or_impossible_is_named() {
     for (words, expected) in [
@@ -89,6 +114,10 @@ fn what_is_unknown_missing_or_impossible_is_named() {
         ("-n 0 ./a", "not '0'"),
         ("-np many ./a", "not 'many'"),
         ("-frob ./a", "does not know the option '-frob'"),
+        ("--chek ./a", "did you mean --check?"),
+        ("--reprot=a.html ./a", "did you mean --report?"),
+        ("-gnev A 1 ./a", "did you mean -genv?"),
+        ("-machinfile f ./a", "did you mean -machinefile?"),
         ("--frob ./a", "does not know the option '--frob'"),
         ("-envnone ./a", "-envnone is not supported"),
         ("-configfile f", "-configfile is not supported"),

@@ -6,7 +6,7 @@ use crate::lab::{Lab, Running, eventually, interrupt, kill_each_rank};
 /// Starts a chain on a long trial, after a short measurement that must not be lost.
 fn start(lab: &Lab) -> Running<'_> {
     lab.write("image.toml", CHAIN_OF_TWO);
-    let words = ["pipeline", "image.toml", "--granularity", "8,4", "--out", "run.jsonl"];
+    let words = ["pipeline", "image.toml", "--granularity=8,4", "--out", "run.jsonl"];
     // A search for each of two lengths of messages. The first one's results are in the file while the second continues.
     let running = lab.start(&[&words[..], &["--duration", "100ms", "--repeats", "2"]].concat());
     assert!(eventually(|| !lab.measurements("run.jsonl").is_empty()), "nothing was measured");

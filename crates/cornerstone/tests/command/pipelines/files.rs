@@ -58,15 +58,14 @@ fn matrices_that_do_not_fit_the_memory_are_refused_before_anything_runs() {
 fn each_granularity_is_a_measurement_and_one_that_does_not_fit_is_refused() {
     let lab = Lab::new();
     lab.write("image.toml", CHAIN);
-    let words =
-        [&["pipeline", "image.toml", "--granularity", "4,16", "--out", "a.jsonl"][..], &SHORT]
-            .concat();
+    let words = [&["pipeline", "image.toml", "--granularity=4,16", "--out", "a.jsonl"][..], &SHORT]
+        .concat();
     lab.succeed(&words);
     let found = lab.measurements("a.jsonl");
     for rows in [4, 16] {
         assert!(found.iter().any(|m| m["parameters"]["rows"] == rows), "{rows}: {found:#?}");
     }
-    lab.run(&["pipeline", "image.toml", "--granularity", "5"])
+    lab.run(&["pipeline", "image.toml", "--granularity=5"])
         .refuses(2, &["5 rows in a message do not fit 'image.toml'", "1, 2, 4, 8, 16"]);
 }
 
