@@ -1,7 +1,7 @@
 //! A measurement in progress, at one rank.
 
 use contract::collective::Algorithm;
-use contract::{Error, Rank, Result, SharedLine, TimeSpan};
+use contract::{Error, Rank, Result, SharedLine, TimeSpan, WorkKind};
 use record::{Key, ParameterValue, Parameters, Trial, TrialLine};
 
 use crate::case::{ALGORITHM, is_as_the_fabric_chooses};
@@ -84,6 +84,23 @@ impl Bench<'_> {
             processors[0].is_some() && processors.iter().all(|one| *one == processors[0]);
         let apart = "its ranks are not bound to one processor, and it measures what happens on one";
         Ok((!together).then(|| apart.into()))
+    }
+
+    /// Skips the step and returns true if this machine has no rate for some of these kinds of work. Their results would
+    /// need no time at all. The result is the same on every rank.
+    pub(crate) fn skips_without_rate(&mut self, kinds: &[WorkKind]) -> Result<bool> {
+        let described = self.rank.describe();
+        let missing = kinds.iter().filter(|kind| described.without_rate.contains(kind));
+        let keys: Vec<String> = missing.map(|kind| format!("`{}`", kind.rate_key())).collect();
+        if keys.is_empty() {
+            return Ok(false);
+        }
+        self.skip(format!(
+            "{} does not know how long this work takes; its file lacks {} in the table `processor`",
+            described.name,
+            keys.join(", ")
+        ))?;
+        Ok(true)
     }
 
     /// Returns the processor that each rank is bound to, or `None` for a rank that is not bound. Collective: all ranks

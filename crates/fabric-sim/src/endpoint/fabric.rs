@@ -105,6 +105,7 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         self.spend(work);
         if self.check_results && work.has_result {
             body();
+            self.be_watched();
         }
     }
 

@@ -62,6 +62,13 @@ impl<'a> SimEndpoint<'a> {
         }
     }
 
+    /// Suspends the rank so that the run can be watched, and ended: a rank that only computes never waits. Nothing
+    /// happens meanwhile.
+    fn be_watched(&self) {
+        self.world.borrow_mut().continue_next(self.rank);
+        self.yielder.suspend(());
+    }
+
     /// Lets the rank's processor work for `span`.
     pub(crate) fn work(&self, span: TimeSpan) {
         let next = self.world.borrow_mut().work(self.rank, span);

@@ -1,8 +1,12 @@
 //! Several ranks on one processor.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
-use contract::{Priority, Rank, Result, Source, Time, TimeSpan, Work, WorkKind, conformance};
+use contract::{
+    Error, Priority, Rank, Result, Source, Time, TimeSpan, Work, WorkKind, conformance,
+};
 
 use super::conformance::less_polling;
 use super::{TAG, machine};
@@ -173,6 +177,28 @@ fn ranks_that_poll_get_on_however_long_a_switch_is() {
         outcome.map(drop).map_err(|(rank, error)| format!("rank {rank}: {error}"))
     };
     conformance::run_all([2, 5, 9], launch).unwrap_or_else(|failed| panic!("{failed}"));
+}
+
+/// A rank that only computes never waits for anything, so nothing else would let the run be watched.
+#[test]
+fn a_rank_that_only_computes_is_watched_and_can_be_ended() {
+    let computed = Rc::new(Cell::new(0));
+    let program = {
+        let computed = Rc::clone(&computed);
+        move |rank: &mut dyn Rank| -> Result<()> {
+            loop {
+                rank.compute(Work::new(WorkKind::FloatingPoint, 1), &mut || {
+                    computed.set(computed.get() + 1);
+                });
+            }
+        }
+    };
+    let ended = crate::run_watched(&machine(PROCESSOR), &Options::new(1), program, &mut |_| {
+        if computed.get() < 5 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    assert!(ended.is_err_and(|(_, error)| matches!(error, Error::Aborted { .. })));
+    // The rank runs once more when the run has ended.
+    assert!(computed.get() <= 6, "{}", computed.get());
 }
 
 #[test]

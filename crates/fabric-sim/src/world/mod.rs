@@ -54,6 +54,8 @@ pub(crate) struct World {
     departures: u64,
     /// Number of ranks that wait for anything to happen.
     waiting_for_anything: usize,
+    /// Rank that has suspended itself only to let the run be watched.
+    continues_next: Option<usize>,
     outcomes: Vec<Outcome>,
     /// Error that every call returns once the run has failed.
     run_error: Option<Error>,
@@ -148,6 +150,7 @@ impl World {
             free_messages: Vec::new(),
             departures: 0,
             waiting_for_anything: 0,
+            continues_next: None,
             outcomes: Vec::new(),
             run_error: None,
             failure: None,
@@ -190,8 +193,16 @@ impl World {
         (0..self.size() as u32).for_each(|rank| self.agenda.push(now, Event::Wake(rank)));
     }
 
+    /// Lets the rank continue before anything else happens, after it has suspended itself.
+    pub(crate) fn continue_next(&mut self, rank: usize) {
+        self.continues_next = Some(rank);
+    }
+
     /// Handles events until a rank can continue, and returns that rank. `None`: there are no more events.
     pub(crate) fn advance(&mut self) -> Option<usize> {
+        if let Some(rank) = self.continues_next.take() {
+            return Some(rank);
+        }
         loop {
             if self.network.is_unsettled() && !self.agenda.has_more_now() {
                 self.network.settle(&mut self.agenda);

@@ -9,7 +9,7 @@ pub(super) mod tracking;
 use analysis::limits::BoundRule;
 use analysis::parallel::{COMMUNICATION, EFFICIENCY, Parallel, SERIAL, SPEED_UP, UNEVEN, WORK};
 use applications::{Application, Spent, Timed};
-use contract::{Error, Rank, Result, TimeSpan, WorkKind};
+use contract::{Error, Rank, Result, TimeSpan};
 use record::{Better, Measurement, ParameterValue, Parameters};
 
 use crate::bench::Bench;
@@ -90,9 +90,7 @@ fn measure(bench: &mut Bench<'_>, made: Result<Box<dyn Application>>) -> Result<
         made => made?,
     };
     let program = bench.definition.program;
-    let missing = without_rate(bench, application.kinds());
-    if !missing.is_empty() {
-        bench.skip(missing)?;
+    if bench.skips_without_rate(application.kinds())? {
         return application.finish(bench.rank);
     }
     let limit = bench.limit;
@@ -127,21 +125,6 @@ fn measure(bench: &mut Bench<'_>, made: Result<Box<dyn Application>>) -> Result<
         measured.push(Measurement { better: Better::Lower, ..metric });
     }
     bench.tell(Event::Measured(measured))
-}
-
-/// Returns the rates that a simulated machine lacks for these kinds of work; empty if it has all.
-fn without_rate(bench: &Bench<'_>, kinds: &[WorkKind]) -> String {
-    let described = bench.rank.describe();
-    let missing = kinds.iter().filter(|kind| described.without_rate.contains(kind));
-    let keys: Vec<String> = missing.map(|kind| format!("`{}`", kind.rate_key())).collect();
-    match keys.is_empty() {
-        true => String::new(),
-        false => format!(
-            "{} does not know how long this work takes; its file lacks {} in the table `processor`",
-            described.name,
-            keys.join(", ")
-        ),
-    }
 }
 
 /// Returns the times spent by each rank.

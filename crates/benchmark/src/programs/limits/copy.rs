@@ -19,6 +19,10 @@ pub(in crate::programs) const COPY: Benchmark = Benchmark {
         once.",
     ranks: RankRule::Exactly(1),
     cases: copy_sizes,
+    measure: |bench| match bench.skips_without_rate(&[WorkKind::CopyBytes])? {
+        true => Ok(()),
+        false => bench.timed(),
+    },
     program: Program {
         blocks: |_| Blocks { send: 1, receive: 1, posted: 0 },
         event: copy,
