@@ -1,6 +1,6 @@
 //! The measurements of a benchmark.
 
-use record::Parameters;
+use record::{Key, Measurement, Parameters};
 
 use crate::settings::Settings;
 use crate::sizes::Sizes;
@@ -32,6 +32,13 @@ pub const ALGORITHM: &str = "algorithm";
 
 /// Value of [`ALGORITHM`] if the fabric chooses, when others are measured by named algorithms.
 pub(crate) const CHOSEN: &str = "chosen";
+
+/// Returns the identity of the case that was planned for a measurement, by whichever method it was made.
+pub fn planned_case(measurement: &Measurement) -> Key {
+    let mut key = measurement.key();
+    key.parameters.remove(METHOD);
+    key
+}
 
 /// Returns whether a collective was made as the fabric makes it, and not by an algorithm that the user named.
 pub fn is_as_the_fabric_chooses(parameters: &Parameters) -> bool {

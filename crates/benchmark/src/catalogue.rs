@@ -3,6 +3,7 @@
 use analysis::limits::BoundRule;
 
 use crate::declaration::Benchmark;
+use crate::overview::OVERVIEW;
 use crate::programs::ALL;
 
 /// A name that is no benchmark and no group.
@@ -20,21 +21,29 @@ pub fn catalogue() -> &'static [Benchmark] {
     ALL
 }
 
+/// Name of all benchmarks together, except those that must be requested.
+pub const EVERYTHING: &str = "everything";
+
 /// Returns the benchmarks that have these names, belong to these groups or come from the papers with these names, in
-/// the catalogue's order. Without names it returns all except applications and the real-time ones, which must be
-/// requested.
+/// the catalogue's order. [`EVERYTHING`] is the name of all that need not be requested. Without names it returns those
+/// of the overview.
 ///
 /// # Errors
 /// The first name that is none of these.
 pub fn select(names: &[String]) -> Result<Vec<&'static Benchmark>, UnknownBenchmark> {
     let is_called = |benchmark: &Benchmark, name: &str| benchmark.names().any(|own| own == name);
-    let known = |name: &&String| catalogue().iter().any(|benchmark| is_called(benchmark, name));
+    let known = |name: &&String| {
+        *name == EVERYTHING || catalogue().iter().any(|benchmark| is_called(benchmark, name))
+    };
     if let Some(unknown) = names.iter().find(|name| !known(name)) {
         return Err(UnknownBenchmark { name: unknown.clone(), nearest: nearest(unknown) });
     }
     let chosen = |benchmark: &&Benchmark| match names {
-        [] => !benchmark.group.must_be_asked_for(),
-        names => names.iter().any(|name| is_called(benchmark, name)),
+        [] => OVERVIEW.iter().any(|one| one.benchmark == benchmark.name),
+        names => names.iter().any(|name| match name.as_str() {
+            EVERYTHING => !benchmark.group.must_be_asked_for(),
+            name => is_called(benchmark, name),
+        }),
     };
     Ok(catalogue().iter().filter(chosen).collect())
 }
@@ -53,7 +62,7 @@ pub fn bound_rule(name: &str) -> BoundRule {
 const SIMILAR: f64 = 0.7;
 
 fn nearest(name: &str) -> Option<&'static str> {
-    let names = catalogue().iter().flat_map(Benchmark::names);
+    let names = catalogue().iter().flat_map(Benchmark::names).chain([EVERYTHING]);
     names
         .map(|known| (strsim::jaro_winkler(known, &name.to_lowercase()), known))
         .filter(|(similarity, _)| *similarity >= SIMILAR)
@@ -121,7 +130,9 @@ mod tests {
     fn names_and_groups_select_in_the_catalogues_order() {
         let unasked =
             catalogue().iter().filter(|benchmark| !benchmark.group.must_be_asked_for()).count();
-        assert_eq!(selected(&[]).unwrap().len(), unasked);
+        assert_eq!(selected(&["everything"]).unwrap().len(), unasked);
+        assert_eq!(selected(&["everything", "hartstone"]).unwrap().len(), unasked + 1);
+        assert_eq!(selected(&[]).unwrap()[..2], ["clock-cost", "copy"]);
         assert!(selected(&["real-time"]).unwrap().contains(&"hartstone"));
         assert_eq!(selected(&["ping-pong"]).unwrap(), ["ping-pong"]);
         let latencies = selected(&["latencies"]).unwrap();

@@ -1,6 +1,6 @@
 //! Launches: the jobs of their ranks, and their order.
 
-use record::Parameters;
+use record::{Key, Parameters};
 use serde::{Deserialize, Serialize};
 
 use crate::ranks::Placement;
@@ -51,6 +51,16 @@ impl Launch {
     /// Returns the expected time in seconds, estimated before measuring.
     pub fn estimate_s(&self) -> f64 {
         self.job.steps.iter().map(|step| step.estimate_s).sum()
+    }
+
+    /// Returns the identity of the measurement that a step makes.
+    pub fn key(&self, step: &Step) -> Key {
+        Key {
+            benchmark: step.benchmark.clone(),
+            ranks: self.ranks,
+            parameters: step.parameters.clone(),
+            size_bytes: step.size_bytes,
+        }
     }
 }
 

@@ -31,6 +31,10 @@ pub struct Settings {
     pub repetitions: u32,
     /// Time that all measurements together should take, in seconds. Their own limits become shorter as it is used up.
     pub suite_limit_s: Option<f64>,
+    /// Time from which the run makes no further launches than every case needs, in seconds.
+    pub budget_s: Option<f64>,
+    /// True if only the cases of the overview are measured.
+    pub is_overview: bool,
     /// Seed of all random data, which are the sent data.
     pub seed: u64,
     /// Parameters with selected values, each with those values. Cases with another value of one are left out.
@@ -192,6 +196,8 @@ impl Default for Settings {
             samples_max: 10_000,
             repetitions: 1,
             suite_limit_s: None,
+            budget_s: None,
+            is_overview: false,
             seed: 1,
             algorithms: Vec::new(),
             only: Vec::new(),

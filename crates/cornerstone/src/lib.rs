@@ -23,6 +23,7 @@ mod output_prefix;
 mod period_verdict;
 mod preloaded;
 mod progress;
+mod remaining;
 pub mod report;
 mod results;
 mod utc;

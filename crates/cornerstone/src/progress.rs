@@ -1,62 +1,68 @@
 //! The progress of a run on standard error: a live line on a terminal, a plain line from time to time elsewhere.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use benchmark::Launch;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use record::Trial;
+use record::{Key, Trial};
 
+use crate::remaining::Remaining;
 use crate::wording::{percent, quantity, wait};
 
 /// Interval of lines if standard error is no terminal. They show that the run is alive.
-const PLAIN_LINE_EVERY: Duration = Duration::from_secs(10);
+const PLAIN_LINE_EVERY: Duration = Duration::from_secs(20);
+/// Shortest interval of changes of the live line: more often would disturb the ranks.
+const LIVE_LINE_EVERY: Duration = Duration::from_millis(100);
 
-/// Progress over steps with estimated times.
+/// Progress of a run.
 pub(crate) struct Progress {
     display: Display,
-    steps: usize,
-    done: usize,
-    left: Left,
+    remaining: Remaining,
     began: Instant,
-    /// The step in progress, and the time of its start.
-    step: Option<(String, Instant)>,
-}
-
-/// Estimated times from which the time left is computed.
-#[derive(Clone, Copy, Debug, Default)]
-struct Left {
-    /// Time of all steps.
-    all_s: f64,
-    /// Time of the steps that are done.
-    done_s: f64,
-    /// Time of the step in progress.
-    step_s: f64,
+    /// Name of the step in progress.
+    step: String,
+    /// The time of the last line.
+    shown: Instant,
 }
 
 enum Display {
     Live(ProgressBar),
-    Plain { last: Instant },
+    Plain,
 }
 
 impl Progress {
-    /// Creates the progress over `steps` steps that will take about `estimate_s` seconds.
-    pub(crate) fn new(steps: usize, estimate_s: f64) -> Self {
+    /// Creates the progress of a run that begins now.
+    pub(crate) fn new(remaining: Remaining) -> Self {
         let display = if std::io::stderr().is_terminal() {
-            Display::Live(bar(steps))
+            Display::Live(bar(remaining.steps().1))
         } else {
-            Display::Plain { last: Instant::now() }
+            Display::Plain
         };
-        let left = Left { all_s: estimate_s, ..Left::default() };
-        Progress { display, steps, done: 0, left, began: Instant::now(), step: None }
+        let now = Instant::now();
+        Progress { display, remaining, began: now, step: String::new(), shown: now }
     }
 
-    /// Begins a step that will take about `estimate_s` seconds, and ends the step before. There may be more steps than
-    /// planned.
-    pub(crate) fn begin(&mut self, label: &str, estimate_s: f64) {
-        self.end();
-        self.steps = self.steps.max(self.done + 1);
-        self.left.step_s = estimate_s;
-        self.step = Some((label.to_string(), Instant::now()));
+    /// Returns the seconds since the beginning of the run.
+    pub(crate) fn passed_s(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+
+    /// Sets the expected number of launches of cases.
+    pub(crate) fn expect(&mut self, launches: &BTreeMap<Key, u32>) {
+        self.remaining.expect(launches);
+    }
+
+    /// Begins the launch at this position of the plan, and ends the step before.
+    pub(crate) fn begin_launch(&mut self, position: usize, launch: &Launch) {
+        self.remaining.begin_launch(position, launch, self.passed_s());
+    }
+
+    /// Begins the next step of the launch, and ends the step before.
+    pub(crate) fn begin(&mut self, label: &str) {
+        self.remaining.begin_step(self.passed_s());
+        self.step = label.into();
         self.show("");
     }
 
@@ -81,37 +87,29 @@ impl Progress {
 
     /// Shows the step in progress and its state.
     fn show(&mut self, state: &str) {
-        let (label, step_took_s) = self
-            .step
-            .as_ref()
-            .map_or(("", 0.0), |(label, began)| (label.as_str(), began.elapsed().as_secs_f64()));
-        let now = format!("{label}{state}");
-        let took_s = self.began.elapsed().as_secs_f64() - step_took_s;
-        let left = wait(self.left.after(took_s, step_took_s));
-        let (done, steps) = (self.done, self.steps);
-        match &mut self.display {
+        let every = match self.display {
+            Display::Live(_) => LIVE_LINE_EVERY,
+            Display::Plain => PLAIN_LINE_EVERY,
+        };
+        if self.shown.elapsed() < every {
+            return;
+        }
+        self.shown = Instant::now();
+        let now = format!("{}{state}", self.step);
+        let left = wait(self.remaining.left_s(self.passed_s()));
+        let (done, steps) = self.remaining.steps();
+        match &self.display {
             Display::Live(bar) => {
+                bar.set_length(steps as u64);
+                bar.set_position(done as u64);
                 bar.set_prefix(format!("about {left} left"));
                 bar.set_message(now);
             }
-            Display::Plain { last } if last.elapsed() >= PLAIN_LINE_EVERY => {
-                *last = Instant::now();
-                note(&format!("{done} of {steps} done, about {left} left; now {now}"));
+            Display::Plain => {
+                note(&format!(
+                    "{done} of about {steps} measurements done, about {left} left; now {now}"
+                ));
             }
-            Display::Plain { .. } => {}
-        }
-    }
-
-    /// Ends the step, if there is one.
-    fn end(&mut self) {
-        if self.step.take().is_none() {
-            return;
-        }
-        self.done += 1;
-        self.left.done_s += self.left.step_s;
-        if let Display::Live(bar) = &self.display {
-            bar.set_length(self.steps as u64);
-            bar.set_position(self.done as u64);
         }
     }
 
@@ -119,7 +117,7 @@ impl Progress {
     pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
         match &self.display {
             Display::Live(bar) => bar.suspend(write),
-            Display::Plain { .. } => write(),
+            Display::Plain => write(),
         }
     }
 
@@ -128,17 +126,6 @@ impl Progress {
         if let Display::Live(bar) = &self.display {
             bar.finish_and_clear();
         }
-    }
-}
-
-impl Left {
-    /// Returns the seconds left when the steps that are done took `took_s` and the step in progress has taken
-    /// `step_took_s`. The estimates are corrected by their error so far once that is known.
-    fn after(&self, took_s: f64, step_took_s: f64) -> f64 {
-        let judged = self.done_s > 0.0 && took_s > 2.0;
-        let slower = if judged { took_s / self.done_s } else { 1.0 };
-        let of_step = (slower * self.step_s - step_took_s).max(0.0);
-        of_step + slower * (self.all_s - self.done_s - self.step_s).max(0.0)
     }
 }
 
@@ -152,22 +139,4 @@ fn bar(steps: usize) -> ProgressBar {
 /// Writes a line to standard error. A failure is ignored, because a run does not end because its output is not read.
 pub(crate) fn note(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_left_goes_down_while_a_step_goes_on_and_learns_from_those_that_are_done() {
-        let first = Left { all_s: 90.0, done_s: 0.0, step_s: 30.0 };
-        assert_eq!(first.after(0.0, 0.0), 90.0);
-        assert_eq!(first.after(0.0, 20.0), 70.0);
-        // The step takes longer than estimated, so the estimate leaves no time for it.
-        assert_eq!(first.after(0.0, 40.0), 60.0);
-        // The first step took half of its estimate, so the same is assumed of the others: 15 of this one's 30, less 5,
-        // and 15 of the last.
-        let second = Left { done_s: 30.0, ..first };
-        assert_eq!(second.after(15.0, 5.0), 25.0);
-    }
 }

@@ -10,6 +10,9 @@ use super::bound::{Bound, BoundRules};
 use super::critical_path::CriticalPath;
 use super::machine::{GROUP, Limits};
 
+/// Least share of a limit that is shown to readers.
+const SHARE_MIN: f64 = 0.05;
+
 /// Number of bytes that are transferred with the line.
 const LINE_BYTES: u64 = 64;
 
@@ -118,10 +121,12 @@ impl<'a> Shares<'a> {
         &self.limits
     }
 
-    /// Compares a measurement of the run with the limit that bounds it, as [`Limits::share`] does.
+    /// Compares a measurement of the run with the limit that bounds it, as [`Limits::share`] does. Returns `None` for a
+    /// number that is far from its limit: something else determines it.
     pub fn share(&self, measurement: &'a Measurement) -> Option<Share> {
         let together = self.together.get(&(measurement.fabric.as_str(), measurement.key()))?;
-        self.limits.share(measurement, together, self.rules)
+        let share = self.limits.share(measurement, together, self.rules)?;
+        (share.share >= SHARE_MIN).then_some(share)
     }
 }
 

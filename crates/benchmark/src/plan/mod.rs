@@ -91,7 +91,7 @@ pub fn plan(
     for benchmark in selection {
         for count in counts(benchmark, ranks, processors, settings)? {
             let steps = steps(benchmark, count, settings);
-            if steps.is_empty() && !settings.only.is_empty() {
+            if steps.is_empty() && (settings.is_overview || !settings.only.is_empty()) {
                 continue;
             }
             match launches
@@ -112,8 +112,11 @@ pub fn plan(
     if launches.is_empty() && !settings.only.is_empty() {
         return Err(unknown_values(selection, ranks, processors, settings));
     }
-    add_yardsticks(&mut launches, settings);
-    if selection.iter().any(|benchmark| benchmark.name == HAND_OVER.name) {
+    // The overview has limits of its own, and no other cases.
+    if !settings.is_overview {
+        add_yardsticks(&mut launches, settings);
+    }
+    if !settings.is_overview && selection.iter().any(|benchmark| benchmark.name == HAND_OVER.name) {
         // Ranks that share a processor hand over the processor, not a cache line between two of them.
         for launch in launches.iter_mut().filter(|launch| launch.ranks <= processors) {
             repeat_hand_over(launch, settings);

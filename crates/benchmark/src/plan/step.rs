@@ -4,13 +4,18 @@ use super::estimate::estimate_s;
 use crate::case::{ALGORITHM, CHOSEN, Case, Scope};
 use crate::declaration::Benchmark;
 use crate::job::Step;
+use crate::overview;
 use crate::settings::Settings;
 
 /// Returns a step for each measurement of the benchmark.
 pub(super) fn steps(benchmark: &Benchmark, ranks: usize, settings: &Settings) -> Vec<Step> {
     let scope = Scope { ranks, sizes: settings.sizes.as_ref(), settings };
     let cases = (benchmark.cases)(&scope).into_iter();
-    let wanted = cases.filter(|case| settings.wants(&case.parameters));
+    let is_shown = |case: &Case| {
+        !settings.is_overview
+            || overview::contains(benchmark.name, case.size_bytes, &case.parameters)
+    };
+    let wanted = cases.filter(|case| is_shown(case) && settings.wants(&case.parameters));
     let by_algorithms = wanted.flat_map(|case| by_algorithms(benchmark, case, settings));
     by_algorithms.map(|case| step(benchmark, ranks, case, settings)).collect()
 }

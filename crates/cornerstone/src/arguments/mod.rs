@@ -60,7 +60,7 @@ pub(crate) const VERSION: &str =
 
 const EXAMPLES: &str = "\
 Examples:
-  cornerstone run                        measure this machine in about a minute
+  cornerstone run                        an overview of this machine in about a minute
   cornerstone run ping-pong --ranks 2    one benchmark, at its default sizes
   cornerstone list                       what can be measured
   cornerstone pmp patterns/ring.pmp      the shortest period of a pattern of messages
@@ -107,7 +107,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 #[allow(clippy::large_enum_variant, reason = "there is one, once")]
 pub(crate) enum Command {
-    /// Measure the quick suite, or the named benchmarks or groups
+    /// Measure an overview of this machine, or the named benchmarks or groups
     Run(RunArguments),
     /// Measure a message-passing pattern from a file: its shortest sustained period, or a given one
     Pmp(PmpArguments),

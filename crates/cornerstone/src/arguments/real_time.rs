@@ -37,12 +37,12 @@ pub(crate) struct RealTimeArguments {
     #[arg(long, value_name = "SHARE", conflicts_with = "period")]
     pub(crate) width: Option<Share>,
 
-    /// The number of trials at each end of the interval [default: 3; 1 in the quick suite]
+    /// The number of trials at each end of the interval [default: 3]
     #[arg(long, value_name = "NUMBER", conflicts_with = "period",
         value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) repeats: Option<u32>,
 
-    /// The time limit of a search, which then returns the interval proven so far [default: 30s, 3s in the quick suite,
+    /// The time limit of a search, which then returns the interval proven so far [default: 30s,
     /// no limit on a simulated machine]
     #[arg(long, value_name = "TIME", conflicts_with = "period")]
     pub(crate) search_limit: Option<Seconds>,

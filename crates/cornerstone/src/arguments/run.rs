@@ -13,7 +13,9 @@ use super::{
 const RUN_EXAMPLES: &str = "\
 Examples:
   cornerstone run
-      the quick suite, in about a minute
+      an overview: 15 headline numbers, in about a minute
+  cornerstone run everything
+      every benchmark, in about two minutes; few numbers become precise
   cornerstone run ping-pong barrier --ranks 2,4,8
       two benchmarks, with three numbers of ranks
   cornerstone run collectives --sizes 0..1MiB
@@ -24,8 +26,12 @@ Examples:
       a whole program: its speed-up and what limits it
   cornerstone run ping-pong --sizes 8,1KiB,3000
       only these sizes
-  cornerstone run --precision 1% --time-limit 10s --launches 10
-      narrower intervals, with more time and launches
+  cornerstone run barrier --precision 1% --time-limit 10s
+      a narrower interval, with more time
+  cornerstone run ping-pong --out before.jsonl
+  cornerstone run ping-pong --out after.jsonl
+  cornerstone compare before.jsonl after.jsonl
+      before and after a change: ten launches or more of each
   cornerstone run --format json | jq .median
       one JSON object per line on standard output
   mpiexec -n 4 cornerstone run --fabric mpi
@@ -80,7 +86,7 @@ pub(crate) enum RunFormat {
 #[derive(Args, Clone, Debug, Default)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunArguments {
-    /// Benchmarks or groups, as listed by `cornerstone list` [default: the quick suite]
+    /// Benchmarks or groups, as listed by `cornerstone list` or `everything` [default: an overview of 15 numbers]
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
 
@@ -100,13 +106,14 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "SHARE")]
     pub(crate) confidence: Option<Share>,
 
-    /// Maximum time of one measurement, such as 5s or 500ms [default: 2s; less in the quick suite]
+    /// Maximum time of one measurement, such as 5s or 500ms; of virtual time on a simulated machine [default: 2s; 4s in
+    /// the overview, less in `everything`]
     #[arg(long, value_name = "TIME")]
     pub(crate) time_limit: Option<Seconds>,
 
     /// Start the ranks N times, and measure every case in each launch with its share of the time limit; intervals are
     /// over launches [default: 10, fewer if there is no time for them, and up to 100 for a case while there is time and
-    /// until its interval is within half of --precision; 6 in the quick suite; wake-up and --period 1]. Searches for a
+    /// until its interval is within half of --precision; 6 in `everything`; wake-up and --period 1]. Searches for a
     /// period and clock have one launch. docs/results.md has the rule
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) launches: Option<u32>,

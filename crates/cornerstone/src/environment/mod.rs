@@ -5,12 +5,14 @@ mod processor;
 mod surroundings;
 mod system;
 mod topology;
+mod usage;
 
 use record::Environment;
 
 pub(crate) use memory::MemoryBound;
 use system::System;
 pub(crate) use topology::ProcessorPlace;
+pub(crate) use usage::ProcessorUse;
 
 /// Captures the present environment of this machine.
 pub(crate) fn capture() -> Environment {
@@ -21,6 +23,11 @@ pub(crate) fn capture() -> Environment {
 /// Returns the tightest bound on the memory that a run may use, if the kernel shows one.
 pub(crate) fn memory_bound() -> Option<MemoryBound> {
     memory::bound(&System::this())
+}
+
+/// Returns the use of the processors so far, or `None` if the kernel does not show it.
+pub(crate) fn processor_use() -> Option<ProcessorUse> {
+    ProcessorUse::read(&System::this())
 }
 
 /// Returns the places of these processors in the machine, or `None` if the kernel does not show them.

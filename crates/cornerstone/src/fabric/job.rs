@@ -26,6 +26,8 @@ pub(crate) type OnReport<'a> = dyn FnMut(RankReport) -> ControlFlow<()> + 'a;
 pub(crate) enum LaunchEnd {
     /// A failure. The message names the rank, if one failed.
     Failed(String),
+    /// The step in progress is impossible on the fabric. The message is the reason.
+    Impossible(String),
     /// A signal ended the launch.
     Interrupted(i32),
     /// The receiver of the reports stopped the launch.

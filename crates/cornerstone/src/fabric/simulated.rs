@@ -10,7 +10,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use benchmark::{Event, Job, Launch, Placement};
-use contract::{Rank, Result as RankResult, Time};
+use contract::{Error, Rank, Result as RankResult, Time};
 use definition_files::FileError;
 use fabric_sim::trace::Trace;
 use fabric_sim::{Level, Machine, Options, Watched};
@@ -111,11 +111,13 @@ pub(super) fn run(
     if let Some(end) = stopped {
         return Err(end);
     }
-    let outcome =
-        ended.map_err(|(rank, error)| LaunchEnd::Failed(format!("rank {rank}: {error}")))?;
     if hand_on(&reports, on_report).is_break() {
         return Err(LaunchEnd::Stopped);
     }
+    let outcome = ended.map_err(|(rank, error)| match error {
+        Error::Unsupported { .. } => LaunchEnd::Impossible(error.to_string()),
+        error => LaunchEnd::Failed(format!("rank {rank}: {error}")),
+    })?;
     match (&wanted.trace, outcome.trace) {
         (Some(path), Some(trace)) => write(path, &trace),
         _ => Ok(()),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use analysis::launches::pooled;
+use benchmark::EVERYTHING;
 use record::{Measurement, Run};
 
 use crate::arguments::Typed;
@@ -70,13 +71,15 @@ impl MeasuredCommand {
     }
 
     /// Returns whether it is a `cornerstone run` that this build can parse, that sets no time for each case, and that
-    /// is not the quick suite, which has its own times.
+    /// does not measure everything, which has its own times.
     pub(crate) fn has_ordinary_times(&self) -> bool {
         let words: Vec<String> = self.line.split_whitespace().map(String::from).collect();
         let begin = words.windows(2).position(|pair| is_run(&pair[0], &pair[1]));
         let typed = begin.and_then(|begin| Typed::read(&words[begin..]));
         let run = typed.and_then(|typed| typed.arguments());
-        run.is_some_and(|run| !run.names.is_empty() && run.time_limit.is_none())
+        run.is_some_and(|run| {
+            !run.names.iter().any(|name| name == EVERYTHING) && run.time_limit.is_none()
+        })
     }
 
     /// Runs it once and reads what it measured. A command of Cornerstone gets `more` words, and the number of launches

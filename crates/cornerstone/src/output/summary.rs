@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use analysis::limits::Shares;
-use benchmark::bound_rule;
+use benchmark::{bound_rule, planned_case};
 use record::Run;
 
 use super::entry::Entry;
@@ -13,7 +13,7 @@ use super::pair_map::pair_maps;
 use super::tables::{entries, machine, subjects};
 use super::{labelled, tables, wrapped};
 use crate::comparison::is_of_one_launch;
-use crate::wording::states_met;
+use crate::wording::{counted, states_met};
 
 /// Longest tables that are printed whole, in lines: two screens.
 const SCREENS_LINES: usize = 100;
@@ -23,6 +23,9 @@ const GROUP_WIDTH: usize = 14;
 
 /// Maximum number of groups for which the benchmarks are named, because a summary must fit two screens.
 const GROUPS_NAMED: usize = 3;
+
+/// Maximum number of lines of the findings, with their title one more.
+const FINDINGS_LINES: usize = 14;
 
 /// A fact that a reader needs before quoting a number of the run: a sentence, and the worst case if there is one.
 pub(crate) type StandsOut = (String, Option<String>);
@@ -48,7 +51,7 @@ fn summary(run: &Run, stands_out: &[StandsOut], path: &Path) -> String {
     text += &headlines(&found, shares.limits());
     text += &mapping(&found).unwrap_or_default();
     text += &pair_maps(&found);
-    text += &said("What stands out", stands_out.iter().map(finding));
+    text += &said("What stands out", first_findings(stands_out).into_iter());
     text += &said(&measured(&found), groups(&found).into_iter());
     if let Some(states) = states_met(run) {
         text += &format!("{}\n\n", wrapped(&states, ""));
@@ -63,6 +66,23 @@ fn said(title: &str, lines: impl Iterator<Item = String>) -> String {
     if lines.is_empty() { String::new() } else { format!("{title}\n{}\n\n", lines.join("\n")) }
 }
 
+/// Returns the findings that fit [`FINDINGS_LINES`], and the number of the others.
+fn first_findings(stands_out: &[StandsOut]) -> Vec<String> {
+    let mut shown: Vec<String> = Vec::new();
+    let mut lines = 0;
+    for one in stands_out.iter().map(finding) {
+        lines += one.lines().count();
+        // One line is for the number of the others.
+        if lines >= FINDINGS_LINES {
+            let others = counted(stands_out.len() - shown.len(), "more finding");
+            shown.push(format!(" * {others} in the report"));
+            break;
+        }
+        shown.push(one);
+    }
+    shown
+}
+
 fn finding((title, worst): &StandsOut) -> String {
     let title = labelled(" *", 3, title);
     let worst = worst.as_ref().map(|case| format!("\n{}", wrapped(case, "     ")));
@@ -70,7 +90,7 @@ fn finding((title, worst): &StandsOut) -> String {
 }
 
 fn measured(found: &[Entry]) -> String {
-    let mut keys: Vec<_> = found.iter().map(|entry| entry.measurement.key()).collect();
+    let mut keys: Vec<_> = found.iter().map(|entry| planned_case(entry.measurement)).collect();
     keys.sort();
     keys.dedup();
     let launches = || found.iter().map(|f| f.measurement.launch_medians.len()).filter(|n| *n > 1);

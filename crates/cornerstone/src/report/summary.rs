@@ -296,9 +296,13 @@ impl Shown {
     }
 }
 
-/// Selects the smallest message that is not empty, between the fewest ranks. A message of eight bytes is preferred.
+/// Longest message that is called short.
+const SHORT_BYTES: u64 = 1 << 10;
+
+/// Selects the smallest short message that is not empty, between the fewest ranks. A message of eight bytes is preferred.
 fn shortest_message(measurements: &[&Measurement]) -> Option<usize> {
-    let candidates = (0..measurements.len()).filter(|&index| measurements[index].size_bytes > 0);
+    let is_short = |index: &usize| (1..=SHORT_BYTES).contains(&measurements[*index].size_bytes);
+    let candidates = (0..measurements.len()).filter(is_short);
     candidates.min_by_key(|&index| {
         let m = measurements[index];
         (m.ranks, m.size_bytes != 8, m.size_bytes)

@@ -27,6 +27,7 @@ mod mpi;
 mod networks;
 mod ofi;
 mod ofi_windows;
+mod overviews;
 mod package;
 mod patterns;
 mod pauses;

@@ -5,7 +5,7 @@ mod messages;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 
-use benchmark::{Benchmark, Job, Launch};
+use benchmark::{Benchmark, EVERYTHING, Job, Launch};
 use collectives::plan::{
     Boards, Capabilities, Collective, Owners, PlanRange, Plans, Topology, Transport,
 };
@@ -44,7 +44,7 @@ pub(super) fn execute(
 
 /// Returns the benchmarks that the user named, also by their group or their paper. Empty if nothing was named.
 fn named(request: &Request, selected: &[&Benchmark]) -> Result<Vec<String>, Failure> {
-    if request.names.is_empty() {
+    if request.names == [EVERYTHING] {
         return Ok(Vec::new());
     }
     let names: Vec<String> = selected.iter().map(|one| one.name.to_string()).collect();
@@ -77,7 +77,7 @@ fn description(request: &Request, launch: &Launch) -> Result<FabricDescription, 
     });
     ended.map_err(|end| match end {
         LaunchEnd::Interrupted(signal) => interrupted(signal),
-        LaunchEnd::Failed(message) => Failure::failed(message),
+        LaunchEnd::Failed(message) | LaunchEnd::Impossible(message) => Failure::failed(message),
         LaunchEnd::Stopped => Failure::failed("the run was stopped"),
     })?;
     found.ok_or_else(|| Failure::failed("rank 0 ended without describing the fabric"))

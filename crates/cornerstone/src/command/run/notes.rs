@@ -1,16 +1,49 @@
 //! Notes of a run on standard error.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use benchmark::Launch;
 use record::Run;
 
 use super::rounds::Rounds;
+use crate::remaining::Remaining;
 use crate::results::ResultsFile;
 use crate::wording::{counted, wait};
 
+/// Maximum number of reasons for which skipped cases are listed.
+const REASONS_MAX: usize = 6;
+
+/// Returns a line for each reason for which cases were skipped.
+pub(super) fn skipped_cases(skipped: &BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    let line = |(reason, labels)| format!("note: not measured here: {}: {reason}", few(labels));
+    let mut lines: Vec<String> = skipped.iter().take(REASONS_MAX).map(line).collect();
+    let others = || skipped.values().skip(REASONS_MAX);
+    if others().next().is_some() {
+        let cases = counted(others().map(BTreeSet::len).sum(), "more case");
+        let reasons = counted(others().count(), "similar reason");
+        lines.push(format!("note: not measured here: {cases}, for {reasons}"));
+    }
+    lines
+}
+
+/// Returns what to do with the results in `path` of a run of the named benchmarks.
+pub(super) fn next_steps(names: &[String], path: &Path) -> String {
+    let closer = match names.is_empty() {
+        true => {
+            "`cornerstone run ping-pong` measures one benchmark at every size, `cornerstone list` has all"
+        }
+        false => "`cornerstone list NAME` explains a number",
+    };
+    format!(
+        "next     open the report in a browser; {closer};\n         \
+         `cornerstone compare {} LATER` compares a later run with this one",
+        path.display()
+    )
+}
+
 /// Returns the first of some labels, and the number of the others.
-pub(super) fn few(labels: &BTreeSet<String>) -> String {
+fn few(labels: &BTreeSet<String>) -> String {
     const NAMED: usize = 2;
     let named: Vec<&str> = labels.iter().take(NAMED).map(String::as_str).collect();
     let more = match labels.len().saturating_sub(NAMED) {
@@ -24,28 +57,28 @@ pub(super) fn few(labels: &BTreeSet<String>) -> String {
 pub(super) fn announcement(
     launches: &[Launch],
     rounds: Rounds,
-    estimate_s: f64,
+    remaining: &Remaining,
+    budget_s: Option<f64>,
     results: &ResultsFile,
     run: &Run,
 ) -> String {
     let path = results.path().display();
-    let wait = wait(estimate_s);
-    let steps = |launches: &mut dyn Iterator<Item = &Launch>| -> usize {
-        launches.map(|launch| launch.job.steps.len()).sum()
-    };
-    let (first, all) =
-        (steps(&mut launches.iter().filter(|one| one.number == 0)), steps(&mut launches.iter()));
+    let at_most = budget_s.map_or_else(String::new, |all_s| format!(", at most {}", wait(all_s)));
+    let wait = wait(remaining.left_s(0.0));
+    let (_, all) = remaining.steps();
+    let first = launches.iter().filter(|one| one.number == 0);
+    let first = first.map(|launch| launch.job.steps.len()).sum();
     let number = launches.last().map_or(1, |launch| launch.number + 1);
     let in_launches = match rounds.fewest < rounds.most {
-        true => format!("{} to {number} launches, about {wait} or more", rounds.fewest),
+        true => format!("{} to {number} launches, about {wait}{at_most}", rounds.fewest),
         false => format!("{number} launches, about {wait}"),
     };
-    let measurements = counted(first, "measurement");
+    let cases = counted(first, "case");
     match (all, run.measurements.is_empty()) {
         (0, _) => format!("nothing is missing in {path}"),
         (_, false) => format!("{all} to measure, about {wait}; results are appended to {path}"),
-        _ if number == 1 => format!("{measurements}, about {wait}; results go to {path}"),
-        _ => format!("{measurements} in {in_launches}; results go to {path}"),
+        _ if number == 1 => format!("{cases}, about {wait}; results go to {path}"),
+        _ => format!("{cases} in {in_launches}; results go to {path}"),
     }
 }
 

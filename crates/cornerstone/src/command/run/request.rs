@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use benchmark::{Chain, PatternText, Pipeline, RealTime, Settings};
+use benchmark::{Chain, EVERYTHING, PatternText, Pipeline, RealTime, Settings};
 use contract::FabricDescription;
 use record::{Environment, Run, RunHeader};
 use std::path::PathBuf;
@@ -17,6 +17,7 @@ use crate::fabric::hosts::Hosts;
 use crate::failure::Failure;
 use crate::measured::LAUNCHES_BEFORE;
 use crate::progress::note;
+use crate::remaining::Bounds;
 use crate::results::{self, ResultsFile};
 
 /// The measurements, their settings, and the place of the results.
@@ -79,6 +80,11 @@ impl Request {
             )
             .hint("leave --turns out"));
         }
+        let mut arguments = arguments;
+        if arguments.explain_plan && arguments.names.is_empty() {
+            arguments.names.push(EVERYTHING.into());
+        }
+        check_overview(&arguments)?;
         let settings = settings(&arguments);
         let launches = launches(&arguments, &fabric, &settings)?;
         if arguments.spread.is_some() && launches.most < 2 {
@@ -115,6 +121,22 @@ impl Request {
         }
     }
 
+    /// Returns the limits of the run as a whole.
+    pub(super) fn bounds(&self) -> Bounds {
+        Bounds {
+            fewest: self.launches.fewest,
+            expected: self.launches.expected(),
+            budget_s: self.settings.budget_s,
+            spread_s: self.spread.as_secs_f64(),
+        }
+    }
+
+    /// Returns whether all ranks are processes on this host that this command starts.
+    pub(super) fn runs_here(&self) -> bool {
+        let has_other_ranks = self.fabric == FabricChoice::Mpi || self.fabric.is_simulated();
+        self.hosts.is_none() && !has_other_ranks
+    }
+
     /// The header of the results, with the description of the fabric.
     pub(super) fn header(&self, mut fabric: FabricDescription) -> RunHeader {
         let launches = self.launches_before.unwrap_or(0) + self.launches.most;
@@ -126,6 +148,24 @@ impl Request {
             ..results::header(&self.settings, fabric, self.environment.clone())
         }
     }
+}
+
+/// Refuses options that choose among the cases of benchmarks if none is named: the cases of the overview are fixed.
+fn check_overview(arguments: &RunArguments) -> Result<(), Failure> {
+    let given = [
+        ("--sizes", arguments.sizes.is_some()),
+        ("--only", !arguments.only.is_empty()),
+        ("--algorithm", arguments.algorithm.is_some()),
+    ];
+    let given = given.into_iter().find(|(_, given)| *given && arguments.names.is_empty());
+    given.map_or(Ok(()), |(option, _)| {
+        Err(Failure::usage(format!(
+            "{option} is for named benchmarks: the overview has cases of its own"
+        ))
+        .hint(format!(
+            "name benchmarks or groups, or all of them: `cornerstone run {EVERYTHING} {option} ...`"
+        )))
+    })
 }
 
 /// Returns what a command that compares runs has told this one by a variable.
@@ -155,15 +195,19 @@ fn texts(settings: &Settings) -> BTreeMap<String, String> {
     pattern.chain(chain).collect()
 }
 
-/// Returns the settings of a run. The quick suite has short time limits, so that it ends in about a minute. A run with
-/// named benchmarks or options on the measurement has the ordinary ones.
+/// Returns the settings of a run. Without names it is the overview. All benchmarks together have short time limits, so
+/// that they end in a minute or two, unless the user chooses how each is measured.
 fn settings(arguments: &RunArguments) -> Settings {
-    let quick = arguments.names.is_empty()
-        && arguments.ranks.is_none()
-        && arguments.sizes.is_none()
-        && arguments.precision.is_none()
-        && arguments.time_limit.is_none();
-    let defaults = if quick { Settings::quick() } else { Settings::default() };
+    let is_free = arguments.precision.is_none()
+        && arguments.time_limit.is_none()
+        && arguments.launches.is_none();
+    let is_quick = is_free && arguments.ranks.is_none() && arguments.sizes.is_none();
+    let defaults = match &arguments.names[..] {
+        [] if is_free => Settings::overview(),
+        [] => Settings { budget_s: None, ..Settings::overview() },
+        [name] if name == EVERYTHING && is_quick => Settings::quick(),
+        _ => Settings::default(),
+    };
     Settings {
         sizes: arguments.sizes.clone(),
         precision: arguments.precision.map_or(defaults.precision, |Share(share)| share),
@@ -173,11 +217,9 @@ fn settings(arguments: &RunArguments) -> Settings {
         seed: arguments.seed.unwrap_or(defaults.seed),
         only: arguments.only.iter().map(|one| (one.name.clone(), one.values.clone())).collect(),
         algorithms: arguments.algorithm.clone().map_or(defaults.algorithms, |names| names.0),
-        real_time: arguments.tasks.put_into(arguments.real_time.settings(periods(
-            arguments,
-            quick,
-            defaults.real_time.clone(),
-        ))),
+        real_time: arguments
+            .tasks
+            .put_into(arguments.real_time.settings(periods(arguments, defaults.real_time.clone()))),
         traffic: arguments.traffic.settings(),
         pattern: arguments.pattern.clone(),
         corner_turn: arguments.corner_turn.clone().unwrap_or(defaults.corner_turn.clone()),
@@ -209,14 +251,10 @@ fn launches(
 
 /// Returns the default settings of a search for periods. Only searches on real machines have a time limit, because
 /// virtual time costs the user nothing.
-fn periods(arguments: &RunArguments, quick: bool, defaults: RealTime) -> RealTime {
+fn periods(arguments: &RunArguments, defaults: RealTime) -> RealTime {
     const LIMIT_S: f64 = 30.0;
-    const QUICK_LIMIT_S: f64 = 3.0;
-    let limit_s = match &arguments.fabric {
-        Some(fabric) if fabric.is_simulated() => None,
-        _ if quick => Some(QUICK_LIMIT_S),
-        _ => Some(LIMIT_S),
-    };
+    let is_simulated = arguments.fabric.as_ref().is_some_and(FabricChoice::is_simulated);
+    let limit_s = (!is_simulated).then_some(LIMIT_S);
     RealTime { search_limit_s: limit_s, ..defaults }
 }
 

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::launches::{RunState, launches_are_precise, launches_needed, shared_dependence};
 use analysis::line_states::Lines;
-use benchmark::{Launch, Settings, Step};
+use analysis::statistics::Sample;
+use benchmark::{Launch, Settings};
 use record::{Key, Run};
 
 /// Numbers of launches of a case.
@@ -58,55 +59,116 @@ impl Rounds {
     /// fewest, and after half as many again each time. A check after each launch would stop when an interval is narrow
     /// by chance.
     pub(super) fn is_checked_before(self, number: u32) -> bool {
+        self.fewest < self.most && self.until(number) == number
+    }
+
+    /// Returns whether the launches before those of this number show how many the cases will need.
+    pub(super) fn shows_before(self, number: u32) -> bool {
+        let is_early = number >= SHOWN_BY && number.is_power_of_two();
+        self.fewest < self.most
+            && (number == SHOWN_BY || is_early || self.is_checked_before(number))
+    }
+
+    /// Returns the number of launches that a case has if it needs `launches`: up to the next check.
+    fn until(self, launches: u32) -> u32 {
         let next = |&launches: &u32| Some((launches * 3).div_ceil(2));
         let mut checks = std::iter::successors(Some(self.fewest), next);
-        self.fewest < self.most && checks.find(|check| *check >= number) == Some(number)
+        let check = checks.find(|check| *check >= launches.min(self.most));
+        check.unwrap_or(self.most).min(self.most)
+    }
+
+    /// Returns the expected number of launches of a case of which nothing is known: those up to the second check.
+    pub(super) fn expected(self) -> u32 {
+        self.until(self.fewest + 1)
     }
 }
+
+/// Number of launches from which their medians show how many a case will need.
+const SHOWN_BY: u32 = 3;
+/// Half of the width of the 95 % interval of a median of n normal values with deviation 1, times the root of n.
+const HALF_WIDTH: f64 = 1.96 * 1.2533;
+/// Standard deviation of normal values over their mean distance from the median.
+const DEVIATION: f64 = 1.2533;
 
 /// The median of a case in each launch, with the lines beside it if they were timed.
 type MediansOfLaunches = BTreeMap<u32, (f64, Option<Lines>)>;
 
-/// Returns the cases of the run that have enough launches.
-pub(super) fn settled(run: &Run) -> BTreeSet<Key> {
-    let Some(header) = run.headers.last() else { return BTreeSet::new() };
-    let state = RunState::of(run);
-    let mut cases: BTreeMap<(Key, &str), MediansOfLaunches> = BTreeMap::new();
-    for m in run.measurements.iter().filter(|m| !m.samples.is_empty()) {
-        let of_launch = cases.entry((m.key(), &m.metric)).or_default();
-        of_launch.insert(m.launch, (m.summary.median, state.lines(m)));
-    }
-    let medians: Vec<(Key, Vec<f64>)> = cases
-        .into_iter()
-        .map(|((key, _), launches)| {
+/// The launches of the cases of a run so far.
+pub(super) struct Launched {
+    /// Medians of the launches that determine the number of each case and metric.
+    medians: Vec<(Key, Vec<f64>)>,
+    measured: BTreeSet<Key>,
+    precision: f64,
+    confidence: f64,
+}
+
+impl Launched {
+    pub(super) fn of(run: &Run) -> Launched {
+        let header = run.headers.last();
+        let state = RunState::of(run);
+        let mut cases: BTreeMap<(Key, &str), MediansOfLaunches> = BTreeMap::new();
+        for m in run.measurements.iter().filter(|m| !m.samples.is_empty()) {
+            let of_launch = cases.entry((m.key(), &m.metric)).or_default();
+            of_launch.insert(m.launch, (m.summary.median, state.lines(m)));
+        }
+        let medians = cases.into_iter().map(|((key, _), launches)| {
             let (medians, lines): (Vec<f64>, Vec<Option<Lines>>) = launches.into_values().unzip();
             let lines: Vec<Lines> = lines.into_iter().flatten().collect();
             (key, state.select(&medians, &lines))
-        })
-        .collect();
-    let shared = shared_dependence(medians.iter().map(|(_, launches)| &launches[..]));
-    let precision = SHARE_OF_PRECISION * header.precision;
-    let is_settled =
-        |launches: &[f64]| launches_are_precise(launches, header.confidence, precision, shared);
-    let open: BTreeSet<Key> = medians
-        .into_iter()
-        .filter(|(_, launches)| !is_settled(launches))
-        .map(|(key, _)| key)
-        .collect();
-    let all: BTreeSet<Key> = run.measurements.iter().map(|m| m.key()).collect();
-    all.difference(&open).cloned().collect()
+        });
+        Launched {
+            medians: medians.collect(),
+            measured: run.measurements.iter().map(|m| m.key()).collect(),
+            precision: SHARE_OF_PRECISION * header.map_or(0.0, |header| header.precision),
+            confidence: header.map_or(0.0, |header| header.confidence),
+        }
+    }
+
+    /// Returns the cases that have enough launches.
+    pub(super) fn settled(&self) -> BTreeSet<Key> {
+        let shared = shared_dependence(self.medians.iter().map(|(_, launches)| &launches[..]));
+        let is_settled = |launches: &[f64]| {
+            launches_are_precise(launches, self.confidence, self.precision, shared)
+        };
+        let open: BTreeSet<&Key> = self
+            .medians
+            .iter()
+            .filter(|(_, launches)| !is_settled(launches))
+            .map(|(key, _)| key)
+            .collect();
+        self.measured.iter().filter(|key| !open.contains(key)).cloned().collect()
+    }
+
+    /// Returns the number of launches that each case will have when it is settled, as far as the launches so far show
+    /// it. Those of `settled` are over.
+    pub(super) fn expected(&self, rounds: Rounds, settled: &BTreeSet<Key>) -> BTreeMap<Key, u32> {
+        let mut expected = BTreeMap::new();
+        for (key, medians) in &self.medians {
+            let needed = match settled.contains(key) {
+                true => 0,
+                false => rounds.until(self.needed(medians).max(medians.len() as u32 + 1)),
+            };
+            let of_case = expected.entry(key.clone()).or_insert(0);
+            *of_case = needed.max(*of_case);
+        }
+        expected
+    }
+
+    /// Returns the number of launches whose median is as precise as wanted, if further ones vary like these.
+    fn needed(&self, medians: &[f64]) -> u32 {
+        let Ok(sample) = Sample::new(medians) else { return 0 };
+        let middle = sample.median();
+        let distance = medians.iter().map(|median| (median - middle).abs()).sum::<f64>();
+        let deviation = DEVIATION * distance / medians.len() as f64;
+        // A median of 0 has no relative precision; the number is then as large as possible.
+        (HALF_WIDTH * deviation / (self.precision * middle)).powi(2).ceil() as u32
+    }
 }
 
 /// Returns the launch without the steps of settled cases.
 pub(super) fn without(settled: &BTreeSet<Key>, launch: &Launch) -> Launch {
-    let key = |step: &Step| Key {
-        benchmark: step.benchmark.clone(),
-        ranks: launch.ranks,
-        parameters: step.parameters.clone(),
-        size_bytes: step.size_bytes,
-    };
     let mut left = launch.clone();
-    left.job.steps.retain(|step| !settled.contains(&key(step)));
+    left.job.steps.retain(|step| !settled.contains(&launch.key(step)));
     left
 }
 
@@ -136,7 +198,27 @@ mod tests {
         let checked = |rounds: Rounds| -> Vec<u32> {
             (0..=40).filter(|number| rounds.is_checked_before(*number)).collect()
         };
-        assert_eq!(checked(Rounds { fewest: 10, most: 30 }), [10, 15, 23, 35]);
+        assert_eq!(checked(Rounds { fewest: 10, most: 30 }), [10, 15, 23, 30]);
         assert!(checked(Rounds::exactly(6)).is_empty());
+    }
+
+    #[test]
+    fn the_launches_so_far_show_how_many_will_be_needed() {
+        let launched = Launched {
+            medians: Vec::new(),
+            measured: BTreeSet::new(),
+            precision: 0.025,
+            confidence: 0.95,
+        };
+        // The distances from the median are 0, 5 and 5 %, on average 3.33 %, which are a deviation of 4.18 %. The half
+        // width of n launches is 1.96 * 1.2533 * 4.18 % / sqrt(n) = 10.26 % / sqrt(n), which is 2.5 % for n = 16.8.
+        assert_eq!(launched.needed(&[95.0, 100.0, 105.0]), 17);
+        assert_eq!(launched.needed(&[100.0, 100.0, 100.0]), 0);
+        let rounds = Rounds { fewest: 10, most: 60 };
+        assert_eq!(
+            [0, 10, 11, 17, 53, 54, 90].map(|n| rounds.until(n)),
+            [10, 10, 15, 23, 53, 60, 60]
+        );
+        assert_eq!((rounds.expected(), Rounds::exactly(6).expected()), (15, 6));
     }
 }

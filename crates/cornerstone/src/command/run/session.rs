@@ -1,32 +1,30 @@
 //! A session of a run: it receives the events of the ranks and writes the results.
 
+mod ending;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use analysis::launches::pooled;
 use analysis::limits::Limits;
 use benchmark::{Event, Launch};
 use contract::FabricDescription;
 use record::{Measurement, Run, Warning};
 
 use super::latest::remember;
-use super::limit;
-use super::notes::{announcement, few};
+use super::notes::announcement;
 use super::request::{Request, Target};
-use super::rounds::{settled, without};
-use crate::arguments::{RunFormat, command_to_resume};
+use super::rounds::{Launched, without};
+use crate::arguments::RunFormat;
 use crate::clocks::{Clocks, impossible};
-use crate::command::report;
+use crate::environment::{self, ProcessorUse};
 use crate::fabric::{FabricOptions, LaunchEnd, RankReport};
 use crate::failure::Failure;
 use crate::interruption::{Interruption, interrupted};
-use crate::output::{Osu, csv_header, csv_line, json_line, print, tables, tables_or_summary};
-use crate::period_verdict;
+use crate::output::{csv_header, csv_line, json_line, print};
 use crate::progress::{Progress, note};
-use crate::report::stands_out;
+use crate::remaining::Remaining;
 use crate::results::{self, ResultsFile};
 use crate::wording::ranks;
 
@@ -41,6 +39,10 @@ pub(super) struct Session {
     /// True if this session's header is in the file.
     headed: bool,
     progress: Progress,
+    /// Position and name of the step in progress in its launch.
+    started: Option<(usize, String)>,
+    /// Use of the processors before the run, if the kernel shows it.
+    used_before: Option<ProcessorUse>,
     /// Cases that were not measured, by the reason.
     skipped: BTreeMap<String, BTreeSet<String>>,
     /// Reason why the ranks were stopped.
@@ -77,11 +79,9 @@ impl Session {
                 (ResultsFile::create(&path).map_err(resumable)?, run)
             }
         };
-        let certain = |one: &&Launch| one.number < request.launches.fewest;
-        let measuring_s: f64 = launches.iter().filter(certain).map(Launch::estimate_s).sum();
-        let steps = launches.iter().filter(certain).map(|launch| launch.job.steps.len()).sum();
-        let estimate_s = measuring_s.max(request.spread.as_secs_f64());
-        note(&announcement(launches, request.launches, estimate_s, &results, &run));
+        let remaining = Remaining::new(launches, request.bounds());
+        let budget_s = request.settings.budget_s;
+        note(&announcement(launches, request.launches, &remaining, budget_s, &results, &run));
         if request.format == RunFormat::Csv {
             print(&csv_header())?;
         }
@@ -91,7 +91,9 @@ impl Session {
             run,
             limits: Limits::default(),
             headed: false,
-            progress: Progress::new(steps, estimate_s),
+            progress: Progress::new(remaining),
+            started: None,
+            used_before: environment::processor_use(),
             skipped: BTreeMap::new(),
             failure: None,
             died: Vec::new(),
@@ -108,8 +110,15 @@ impl Session {
         let rounds = self.request.launches;
         let (mut enough, mut number) = (BTreeSet::new(), 0);
         for (index, launch) in launches.iter().enumerate() {
-            if launch.number > number && rounds.is_checked_before(launch.number) {
-                enough = settled(&self.run);
+            if launch.number > number && rounds.shows_before(launch.number) {
+                let launched = Launched::of(&self.run);
+                if rounds.is_checked_before(launch.number) {
+                    enough = launched.settled();
+                }
+                self.progress.expect(&launched.expected(rounds, &enough));
+            }
+            if launch.number >= rounds.fewest && self.is_over_budget() {
+                break;
             }
             number = launch.number;
             let launch = &without(&enough, launch);
@@ -123,13 +132,40 @@ impl Session {
         self.all_lived()
     }
 
-    /// Executes one launch. `index` is its position among all.
+    fn is_over_budget(&self) -> bool {
+        let budget_s = self.request.settings.budget_s;
+        budget_s.is_some_and(|budget_s| self.progress.passed_s() >= budget_s)
+    }
+
+    /// Executes one launch. `index` is its position among all. Steps that are impossible on the fabric are skipped.
     fn make(
         &mut self,
         index: usize,
         launch: &Launch,
         interruption: &Interruption,
     ) -> Result<(), Failure> {
+        let mut launch = launch.clone();
+        while !launch.job.steps.is_empty() {
+            self.progress.begin_launch(index, &launch);
+            self.started = None;
+            let Some(reason) = self.start(index, &launch, interruption)? else { break };
+            let Some((step, label)) = self.started.take() else {
+                return Err(Failure::failed(reason));
+            };
+            self.skipped.entry(reason).or_default().insert(label);
+            launch.job.steps.drain(..=step);
+        }
+        Ok(())
+    }
+
+    /// Starts the ranks of a launch, and receives their reports. Returns the reason why the step in progress is
+    /// impossible on the fabric, if it is.
+    fn start(
+        &mut self,
+        index: usize,
+        launch: &Launch,
+        interruption: &Interruption,
+    ) -> Result<Option<String>, Failure> {
         let mut simulation = self.request.simulation.clone();
         simulation.trace = simulation.trace.map(|path| numbered(&path, index));
         if let Some(signal) = interruption.signal() {
@@ -161,10 +197,11 @@ impl Session {
             self.check_clocks(launch, &begin, first)?;
         }
         match ended {
-            Ok(()) => Ok(()),
+            Ok(()) => Ok(None),
+            Err(LaunchEnd::Impossible(reason)) => Ok(Some(reason)),
             Err(LaunchEnd::Interrupted(signal)) => Err(interrupted(signal)),
             Err(LaunchEnd::Stopped) => Err(Failure::failed("the run was stopped")),
-            Err(LaunchEnd::Failed(message)) => self.launch_died(launch, message),
+            Err(LaunchEnd::Failed(message)) => self.launch_died(launch, message).map(|()| None),
         }
     }
 
@@ -225,8 +262,8 @@ impl Session {
         match report {
             RankReport::Joined(fabric) => self.head(fabric),
             RankReport::Event(Event::Started { index, label, .. }) => {
-                let estimate_s = launch.job.steps[index].estimate_s;
-                self.progress.begin(&format!("{label}, {}", ranks(launch.ranks)), estimate_s);
+                self.progress.begin(&format!("{label}, {}", ranks(launch.ranks)));
+                self.started = Some((index, label));
                 Ok(())
             }
             RankReport::Event(Event::Progress { samples, half_width, .. }) => {
@@ -279,77 +316,6 @@ impl Session {
         measurements.iter().for_each(|measurement| self.limits.add(measurement));
         remember(&mut self.run.measurements, measurements);
         kept
-    }
-
-    /// Ends the file, writes the report and prints the results. `ended` is the result of [`measure`](Self::measure).
-    pub(super) fn close(mut self, ended: Result<(), Failure>) -> Result<ExitCode, Failure> {
-        self.progress.clear();
-        for (reason, labels) in &self.skipped {
-            note(&format!("note: not measured here: {}: {reason}", few(labels)));
-        }
-        let path = self.results.path().to_path_buf();
-        let ended = ended.and_then(|()| self.end_file());
-        if self.run.headers.is_empty() {
-            self.results.remove_if_empty();
-            return ended.map(|()| ExitCode::SUCCESS);
-        }
-        if let Err(failure) = ended {
-            return Err(self.ended_early(failure, &path));
-        }
-        let report_path = results::beside(&path);
-        self.run = pooled(self.run);
-        let reported = report::write(&report_path, std::slice::from_ref(&self.run));
-        self.show()?;
-        note(&format!("results  {}", path.display()));
-        reported?;
-        note(&format!("report   {}", report_path.display()));
-        limit::held(&self.run, self.request.settings.real_time.pause_limit_s)?;
-        if !self.request.names.is_empty() {
-            // The quick suite asks for no period.
-            period_verdict::held(&self.run)?;
-        }
-        Ok(ExitCode::SUCCESS)
-    }
-
-    fn end_file(&mut self) -> Result<(), Failure> {
-        if self.headed {
-            self.results.end()?;
-            // The report is made from this run, not from the file.
-            self.run.ended = true;
-        }
-        Ok(())
-    }
-
-    /// Prints the results so far, and adds a hint on resuming to the failure.
-    fn ended_early(mut self, failure: Failure, path: &Path) -> Failure {
-        if failure.is_quiet() {
-            return failure;
-        }
-        self.run = pooled(self.run);
-        if !self.run.measurements.is_empty() && self.show().is_err() {
-            note("note: the results so far could not be shown");
-        }
-        note(&format!("results so far  {}", path.display()));
-        failure.hint_if_none(format!(
-            "the results so far are kept; continue with `{}`",
-            command_to_resume(path)
-        ))
-    }
-
-    fn show(&self) -> Result<(), Failure> {
-        match self.request.format {
-            RunFormat::Table if self.request.tables => print(&tables(&self.run)),
-            RunFormat::Table => {
-                print(&tables_or_summary(&self.run, stands_out, self.results.path()))
-            }
-            RunFormat::Osu => {
-                let mut osu = Osu::default();
-                let text: String = self.run.measurements.iter().map(|one| osu.lines(one)).collect();
-                osu.left_out().into_iter().for_each(|line| note(&line));
-                print(&text)
-            }
-            RunFormat::Json | RunFormat::Csv => Ok(()),
-        }
     }
 }
 
