@@ -1,4 +1,4 @@
-//! Fast Fourier transforms of many short vectors at once: the block FFT.
+//! Fast Fourier transforms of many short vectors at once, in single precision: the block FFT.
 //!
 //! A library call for one transform of 8 points spends most of its time on overhead. The block FFT (Games and others,
 //! "Benchmarking methodology for real-time embedded scalable high performance computing", MITRE 1995, section 3.2)
@@ -18,10 +18,9 @@ mod out_of_place;
 mod scalar;
 mod tile;
 
-use num_complex::Complex;
+use num_complex::Complex32;
 
 pub use check::check_forward;
-pub use kernels::Real;
 pub use library::LibraryFft;
 
 use crate::corner_turn;
@@ -56,19 +55,19 @@ pub struct Strided {
 /// lanes, up to 1024 if they are columns or are turned; with AVX-512 and in single precision, rows of 256, 512, ...,
 /// 8192 points have kernels too. All other lengths, and the transforms that do not fill the lanes, use RustFFT, one
 /// transform after the other.
-pub struct BlockFft<T: Real> {
+pub struct BlockFft {
     length: usize,
     instructions: Instructions,
-    block: Option<Block<T>>,
-    library: Library<T>,
+    block: Option<Block>,
+    library: Library<f32>,
     /// Room for a tile, or for [`turned_rows`].
-    buffer: Vec<Complex<T>>,
+    buffer: Vec<Complex32>,
 }
 
 /// Returns the number of rows that are transformed before they are turned together, if no kernel does both. With fewer,
 /// each cache line of the output is written in pieces. Many more would not stay in the second-level cache.
-fn turned_rows<T>(length: usize) -> usize {
-    (STRIP_BYTES / (length * size_of::<Complex<T>>())).clamp(32, 128)
+fn turned_rows(length: usize) -> usize {
+    (STRIP_BYTES / (length * size_of::<Complex32>())).clamp(32, 128)
 }
 
 /// Length of a strip that leaves most of the second-level cache to the output.
@@ -78,7 +77,7 @@ const STRIP_BYTES: usize = 128 << 10;
 /// one.
 const WIDE: usize = 4;
 
-impl<T: Real> BlockFft<T> {
+impl BlockFft {
     /// Plans transforms of `length` points with the widest instructions of this processor.
     ///
     /// # Errors
@@ -95,13 +94,18 @@ impl<T: Real> BlockFft<T> {
         if length == 0 {
             return Err(Error::EmptyTransform);
         }
-        let zero = Complex::new(T::zero(), T::zero());
-        let kernels = T::kernels(length, check_instructions(instructions)?);
+        let kernels = kernels::kernels(length, check_instructions(instructions)?);
         let block = kernels.map(|kernels| Block::new(kernels, length));
         let library = Library::new(length);
         let rows = block.as_ref().map_or(0, |block| block.rows_per_tile());
-        let rows = rows.max(turned_rows::<T>(length));
-        Ok(BlockFft { length, instructions, block, library, buffer: vec![zero; rows * length] })
+        let rows = rows.max(turned_rows(length));
+        Ok(BlockFft {
+            length,
+            instructions,
+            block,
+            library,
+            buffer: vec![Complex32::ZERO; rows * length],
+        })
     }
 
     /// Returns the number of points of one transform.
@@ -123,7 +127,7 @@ impl<T: Real> BlockFft<T> {
     ///
     /// # Errors
     /// [`Error::BrokenTransform`] if `data` is not a whole number of transforms.
-    pub fn transform(&mut self, data: &mut [Complex<T>]) -> Result<()> {
+    pub fn transform(&mut self, data: &mut [Complex32]) -> Result<()> {
         check_whole(self.length, data.len())?;
         let mut rest = data;
         if let Some(block) = self.block.as_mut().filter(|block| block.has_rows()) {
@@ -136,7 +140,7 @@ impl<T: Real> BlockFft<T> {
                 // The points of the buffer behind the remaining transforms are transformed too, and never read.
                 let padded = &mut self.buffer[..tile];
                 padded[..rest.len()].copy_from_slice(rest);
-                padded[rest.len()..].fill(Complex::new(T::zero(), T::zero()));
+                padded[rest.len()..].fill(Complex32::ZERO);
                 block.rows(self.length, padded);
                 rest.copy_from_slice(&padded[..rest.len()]);
                 return Ok(());
@@ -150,7 +154,7 @@ impl<T: Real> BlockFft<T> {
     ///
     /// # Errors
     /// [`Error::WrongLength`] if `matrix` has not exactly as many rows as a transform has points.
-    pub fn transform_columns(&mut self, matrix: &mut [Complex<T>], columns: usize) -> Result<()> {
+    pub fn transform_columns(&mut self, matrix: &mut [Complex32], columns: usize) -> Result<()> {
         check_length("the matrix of columns", self.length * columns, matrix.len())?;
         self.transform_strided(matrix, Strided { batch: columns, stride: columns, distance: 1 })
     }
@@ -162,7 +166,7 @@ impl<T: Real> BlockFft<T> {
     ///
     /// # Errors
     /// [`Error::Overlap`] if it is not such a layout, [`Error::WrongLength`] if `data` ends before the last point.
-    pub fn transform_strided(&mut self, data: &mut [Complex<T>], layout: Strided) -> Result<()> {
+    pub fn transform_strided(&mut self, data: &mut [Complex32], layout: Strided) -> Result<()> {
         let Strided { batch, stride, distance } = layout;
         if batch == 0 {
             return Ok(());
@@ -190,8 +194,8 @@ impl<T: Real> BlockFft<T> {
     /// not as long as `input`.
     pub fn transform_turned(
         &mut self,
-        input: &[Complex<T>],
-        output: &mut [Complex<T>],
+        input: &[Complex32],
+        output: &mut [Complex32],
     ) -> Result<()> {
         check_whole(self.length, input.len())?;
         check_length("the output of a turned transform", input.len(), output.len())?;
@@ -202,7 +206,7 @@ impl<T: Real> BlockFft<T> {
             done = block.turned(self.length, input, output);
         }
         while done < batch {
-            let count = turned_rows::<T>(self.length).min(batch - done);
+            let count = turned_rows(self.length).min(batch - done);
             let rows = &input[done * self.length..][..count * self.length];
             let buffer = &mut self.buffer[..rows.len()];
             if let Some(block) = &mut row_block {
@@ -218,7 +222,7 @@ impl<T: Real> BlockFft<T> {
     }
 
     /// Gathers rows into the buffer, transforms them there, and writes them back.
-    fn transform_scattered(&mut self, data: &mut [Complex<T>], layout: Strided, done: usize) {
+    fn transform_scattered(&mut self, data: &mut [Complex32], layout: Strided, done: usize) {
         let Strided { batch, stride, distance } = layout;
         let length = self.length;
         let mut buffer = std::mem::take(&mut self.buffer);
@@ -268,7 +272,7 @@ impl<T: Real> BlockFft<T> {
     }
 }
 
-impl<T: Real> std::fmt::Debug for BlockFft<T> {
+impl std::fmt::Debug for BlockFft {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let how = if self.is_blocked() { self.instructions.name() } else { "RustFFT" };
         write!(f, "BlockFft({} points, {how})", self.length)

@@ -60,7 +60,7 @@ pub struct FoldFft {
 enum Programme {
     Plain { roots: Vec<Complex32> },
     Library(LibraryFft),
-    Blocked { steps: Steps, fft: Box<BlockFft<f32>> },
+    Blocked { steps: Steps, fft: Box<BlockFft> },
 }
 
 /// Number of complex words in a block, as in the paper: it stays in the first-level cache from step to step.

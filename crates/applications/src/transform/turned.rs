@@ -1,7 +1,7 @@
 //! Rows that come in pieces from several ranks, are transformed, and go to others as columns.
 
 use contract::{Buffer, Rank, Result, Work, WorkKind};
-use kernels::fft::{BlockFft, nominal_operations};
+use kernels::fft::{LibraryFft, nominal_operations};
 use kernels::{Complex64, corner_turn_pitched};
 
 use super::points::{POINT, root};
@@ -82,7 +82,7 @@ pub(super) fn turn_all(
 /// Transforms rows between one exchange and the next.
 pub(super) struct Transformer {
     side: Side,
-    plan: BlockFft<f64>,
+    plan: LibraryFft<f64>,
     strip: Vec<Complex64>,
     /// True if each point is multiplied by the root of its row and place.
     twiddles: bool,
@@ -90,7 +90,7 @@ pub(super) struct Transformer {
 
 impl Transformer {
     pub(super) fn new(side: Side, twiddles: bool) -> Result<Self> {
-        let plan = BlockFft::new(side.length)
+        let plan = LibraryFft::new(side.length)
             .map_err(|error| contract::Error::Program(error.to_string()))?;
         let rows = (STRIP_BYTES / POINT / side.length).clamp(1, side.rows.max(1));
         let strip = vec![Complex64::new(0.0, 0.0); rows * side.length];

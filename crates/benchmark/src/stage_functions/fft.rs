@@ -26,7 +26,7 @@ impl StageFunction for Fft {
     }
 }
 
-impl InPlace for BlockFft<f32> {
+impl InPlace for BlockFft {
     fn apply(&mut self, rows: &mut [Complex32]) -> kernels::Result<()> {
         self.transform(rows)
     }

@@ -1,11 +1,10 @@
 //! The kernels of one length with their tables and their scratch.
 
-use num_complex::Complex;
+use num_complex::Complex32;
 
 use super::kernels::Kernels;
 #[cfg(target_arch = "x86_64")]
 use super::long_rows::{PARTS, Parts};
-use super::scalar::Scalar;
 use super::tile::{self, Job};
 use crate::corner_turn;
 
@@ -16,8 +15,8 @@ pub(super) const SELF_SUFFICIENT: usize = 32;
 /// docs/measurements.md#rows-that-become-columns.
 const TURNED_BY_TILES: usize = 256;
 
-pub(super) struct Block<T> {
-    kernels: Kernels<T>,
+pub(super) struct Block {
+    kernels: Kernels,
     rows_roots: Vec<CacheLine>,
     roots: Vec<CacheLine>,
     scratch: Vec<CacheLine>,
@@ -29,24 +28,24 @@ pub(super) struct Block<T> {
 struct CacheLine([u8; 64]);
 
 /// Returns the numbers, starting at the beginning of a line.
-fn in_lines<T: Scalar>(numbers: &[Complex<T>]) -> Vec<CacheLine> {
+fn in_lines(numbers: &[Complex32]) -> Vec<CacheLine> {
     let mut lines = vec![CacheLine([0; 64]); size_of_val(numbers).div_ceil(size_of::<CacheLine>())];
     // SAFETY: the lines have room for all numbers, which are plain data, and are better aligned.
     unsafe {
-        let to = lines.as_mut_ptr().cast::<Complex<T>>();
+        let to = lines.as_mut_ptr().cast::<Complex32>();
         std::ptr::copy_nonoverlapping(numbers.as_ptr(), to, numbers.len());
     }
     lines
 }
 
-impl<T: Scalar> Block<T> {
-    pub(super) fn new(kernels: Kernels<T>, length: usize) -> Self {
+impl Block {
+    pub(super) fn new(kernels: Kernels, length: usize) -> Self {
         // One row fills the lanes if there are no tiles.
         let rows = if kernels.columns.is_some() { kernels.lanes } else { 1 };
-        let bytes = rows * length * size_of::<Complex<T>>();
+        let bytes = rows * length * size_of::<Complex32>();
         let scratch = vec![CacheLine([0; 64]); bytes.div_ceil(size_of::<CacheLine>())];
         let rows_roots = in_lines(&(kernels.rows_roots)(length));
-        Block { kernels, rows_roots, roots: in_lines(&tile::roots::<T>(length)), scratch }
+        Block { kernels, rows_roots, roots: in_lines(&tile::roots::<f32>(length)), scratch }
     }
 
     /// Returns the number of transforms in a tile of rows.
@@ -62,7 +61,7 @@ impl<T: Scalar> Block<T> {
     }
 
     /// Transforms whole tiles in place.
-    pub(super) fn rows(&mut self, length: usize, tiles: &mut [Complex<T>]) {
+    pub(super) fn rows(&mut self, length: usize, tiles: &mut [Complex32]) {
         let at = tiles.as_mut_ptr();
         // SAFETY: input and output are one slice of whole tiles.
         unsafe { self.rows_between(length, at.cast_const(), at, tiles.len()) };
@@ -72,8 +71,8 @@ impl<T: Scalar> Block<T> {
     pub(super) fn rows_into(
         &mut self,
         length: usize,
-        input: &[Complex<T>],
-        output: &mut [Complex<T>],
+        input: &[Complex32],
+        output: &mut [Complex32],
     ) {
         assert_eq!(input.len(), output.len(), "input and output differ");
         // SAFETY: both slices contain the points, as was asserted.
@@ -86,8 +85,8 @@ impl<T: Scalar> Block<T> {
     pub(super) fn rows_joined(
         &mut self,
         length: usize,
-        rows: &mut [Complex<T>],
-        strips: &[Option<&[Complex<T>]>],
+        rows: &mut [Complex32],
+        strips: &[Option<&[Complex32]>],
     ) -> bool {
         let Some(kernel) = self.kernels.rows_in_parts else { return false };
         if strips.is_empty() || !PARTS.is_multiple_of(strips.len()) {
@@ -95,14 +94,14 @@ impl<T: Scalar> Block<T> {
         }
         let tiles = rows.len() / length;
         let (part, strip) = (length / PARTS, length / strips.len());
-        let output = rows.as_mut_ptr().cast::<T>();
+        let output = rows.as_mut_ptr().cast::<f32>();
         let mut parts = Parts { start: [output.cast_const(); PARTS], step: [2 * length; PARTS] };
         for at in 0..PARTS {
             let (which, within) = (part * at / strip, part * at % strip);
             (parts.start[at], parts.step[at]) = match strips[which] {
                 Some(separate) => {
                     assert_eq!(separate.len(), tiles * strip, "a strip is cut off");
-                    (separate.as_ptr().cast::<T>().wrapping_add(2 * within), 2 * strip)
+                    (separate.as_ptr().cast::<f32>().wrapping_add(2 * within), 2 * strip)
                 }
                 None => (output.cast_const().wrapping_add(2 * part * at), 2 * length),
             };
@@ -127,8 +126,8 @@ impl<T: Scalar> Block<T> {
     pub(super) fn rows_joined(
         &mut self,
         _: usize,
-        _: &mut [Complex<T>],
-        _: &[Option<&[Complex<T>]>],
+        _: &mut [Complex32],
+        _: &[Option<&[Complex32]>],
     ) -> bool {
         false
     }
@@ -140,8 +139,8 @@ impl<T: Scalar> Block<T> {
     unsafe fn rows_between(
         &mut self,
         length: usize,
-        input: *const Complex<T>,
-        output: *mut Complex<T>,
+        input: *const Complex32,
+        output: *mut Complex32,
         points: usize,
     ) {
         let Kernels { lanes, rows, rows_per_tile, .. } = self.kernels;
@@ -151,8 +150,8 @@ impl<T: Scalar> Block<T> {
         // Rows of transforms shorter than half a vector are processed several at once.
         let pitch = 2 * length.max(lanes / 2);
         let job = Job {
-            input: input.cast::<T>(),
-            output: output.cast::<T>(),
+            input: input.cast::<f32>(),
+            output: output.cast::<f32>(),
             tiles,
             input_pitch: pitch,
             output_pitch: pitch,
@@ -170,7 +169,7 @@ impl<T: Scalar> Block<T> {
     /// `data` contains as many rows as a transform has points, `pitch` apart, of `batch` columns each.
     pub(super) unsafe fn columns(
         &mut self,
-        data: &mut [Complex<T>],
+        data: &mut [Complex32],
         batch: usize,
         pitch: usize,
     ) -> usize {
@@ -202,25 +201,25 @@ impl<T: Scalar> Block<T> {
     pub(super) fn turned(
         &mut self,
         length: usize,
-        input: &[Complex<T>],
-        output: &mut [Complex<T>],
+        input: &[Complex32],
+        output: &mut [Complex32],
     ) -> usize {
         let Some([stored, streamed]) = self.kernels.turned else { return 0 };
         assert_eq!(input.len(), output.len(), "input and output differ");
         let batch = input.len() / length;
         let lanes = self.kernels.lanes;
         let job = Job {
-            input: input.as_ptr().cast::<T>(),
-            output: output.as_mut_ptr().cast::<T>(),
+            input: input.as_ptr().cast::<f32>(),
+            output: output.as_mut_ptr().cast::<f32>(),
             tiles: batch / lanes,
             input_pitch: 2 * length,
             output_pitch: 2 * batch,
             roots: self.roots.as_ptr().cast(),
             scratch: self.scratch.as_mut_ptr().cast(),
         };
-        let vector = lanes * size_of::<T>();
+        let vector = lanes * size_of::<f32>();
         let aligned = job.output.addr().is_multiple_of(vector)
-            && (job.output_pitch * size_of::<T>()).is_multiple_of(vector);
+            && (job.output_pitch * size_of::<f32>()).is_multiple_of(vector);
         let streaming = aligned && size_of_val(input) >= corner_turn::STREAMING_BYTES;
         // SAFETY: input and output have `batch` transforms each, and the tiles are no more; the block was created for
         // instructions that the processor has, with scratch for a tile; every row of a streamed output is aligned.

@@ -1,8 +1,7 @@
 //! The kernels of every length, compiled for every instruction set.
 
-use num_complex::Complex;
+use num_complex::Complex32;
 
-use super::scalar::Scalar;
 use super::tile::{self, Job};
 #[cfg(target_arch = "x86_64")]
 use super::{avx512_rows, long_rows, long_rows::Parts};
@@ -12,43 +11,30 @@ use crate::lanes::avx512::F32x16;
 use crate::lanes::{Array, Vector};
 
 /// A compiled kernel. Each requires of its job what the function of the same name in [`tile`] requires.
-pub(super) type Kernel<T> = unsafe fn(&Job<T>);
+pub(super) type Kernel = unsafe fn(&Job<f32>);
 
 /// A compiled kernel for rows in parts.
 #[cfg(target_arch = "x86_64")]
-pub(super) type KernelInParts<T> = unsafe fn(&Job<T>, &Parts<T>);
+pub(super) type KernelInParts = unsafe fn(&Job<f32>, &Parts<f32>);
 
 /// The kernels of one length for one instruction set.
 #[derive(Clone, Copy)]
-pub(super) struct Kernels<T> {
-    /// Absent if RustFFT is faster: from 256 points on, except for single precision with AVX-512.
-    pub(super) rows: Option<Kernel<T>>,
+pub(super) struct Kernels {
+    /// Absent if RustFFT is faster: from 256 points on, except with AVX-512.
+    pub(super) rows: Option<Kernel>,
     /// As `rows`. Absent if there are no kernels for rows of 256 points and more.
     #[cfg(target_arch = "x86_64")]
-    pub(super) rows_in_parts: Option<KernelInParts<T>>,
+    pub(super) rows_in_parts: Option<KernelInParts>,
     /// The roots for `rows`; the other kernels use those of [`tile::roots`].
-    pub(super) rows_roots: fn(usize) -> Vec<Complex<T>>,
+    pub(super) rows_roots: fn(usize) -> Vec<Complex32>,
     /// Through the caches, and past them. Absent if a transform is shorter than half a vector, and from 2048 points on.
-    pub(super) turned: Option<[Kernel<T>; 2]>,
+    pub(super) turned: Option<[Kernel; 2]>,
     /// Absent from 2048 points on.
-    pub(super) columns: Option<Kernel<T>>,
+    pub(super) columns: Option<Kernel>,
     /// Number of transforms in a tile of columns, or of turned rows.
     pub(super) lanes: usize,
     /// Number of transforms in a tile of rows.
     pub(super) rows_per_tile: usize,
-}
-
-/// A real number type that kernels are compiled for.
-pub trait Real: Scalar + sealed::Sealed {}
-
-pub(super) mod sealed {
-    use super::{Instructions, Kernels};
-
-    pub trait Sealed: Sized {
-        #[allow(private_interfaces)]
-        #[doc(hidden)]
-        fn kernels(length: usize, instructions: Instructions) -> Option<Kernels<Self>>;
-    }
 }
 
 macro_rules! compile {
@@ -56,27 +42,25 @@ macro_rules! compile {
         mod $name {
             use super::*;
 
-            type Real = <$lanes as Vector>::Element;
-
             $(#[$feature])*
-            unsafe fn rows<const N: usize>(job: &Job<Real>) {
+            unsafe fn rows<const N: usize>(job: &Job<f32>) {
                 // SAFETY: the caller guarantees the job and the instructions.
                 unsafe { tile::rows::<$lanes, N>(job) }
             }
 
             $(#[$feature])*
-            unsafe fn turned<const N: usize, const STREAMED: bool>(job: &Job<Real>) {
+            unsafe fn turned<const N: usize, const STREAMED: bool>(job: &Job<f32>) {
                 // SAFETY: the caller guarantees the job and the instructions.
                 unsafe { tile::turned::<$lanes, N, STREAMED>(job) }
             }
 
             $(#[$feature])*
-            unsafe fn columns<const N: usize>(job: &Job<Real>) {
+            unsafe fn columns<const N: usize>(job: &Job<f32>) {
                 // SAFETY: the caller guarantees the job and the instructions.
                 unsafe { tile::columns::<$lanes, N>(job) }
             }
 
-            fn of<const N: usize>(rows: Option<Kernel<Real>>) -> Kernels<Real> {
+            fn of<const N: usize>(rows: Option<Kernel>) -> Kernels {
                 Kernels {
                     rows,
                     #[cfg(target_arch = "x86_64")]
@@ -90,7 +74,7 @@ macro_rules! compile {
                 }
             }
 
-            pub(super) fn kernels(length: usize) -> Option<Kernels<Real>> {
+            pub(super) fn kernels(length: usize) -> Option<Kernels> {
                 Some(match length {
                     2 => of::<2>(Some(rows::<2>)),
                     4 => of::<4>(Some(rows::<4>)),
@@ -110,16 +94,11 @@ macro_rules! compile {
 }
 
 // Vectors of 16 bytes, which every architecture has: wider ones are no faster, and every lane is compiled separately.
-compile!(portable_f32: Array<f32, 4>, streams: false);
-compile!(portable_f64: Array<f64, 2>, streams: false);
+compile!(portable: Array<f32, 4>, streams: false);
 #[cfg(target_arch = "x86_64")]
-compile!(#[target_feature(enable = "avx2,fma")] avx2_f32: crate::lanes::avx2::F32x8, streams: true);
+compile!(#[target_feature(enable = "avx2,fma")] avx2: crate::lanes::avx2::F32x8, streams: true);
 #[cfg(target_arch = "x86_64")]
-compile!(#[target_feature(enable = "avx2,fma")] avx2_f64: crate::lanes::avx2::F64x4, streams: true);
-#[cfg(target_arch = "x86_64")]
-compile!(#[target_feature(enable = "avx512f,avx2,fma")] avx512_f32: crate::lanes::avx512::F32x16, streams: true);
-#[cfg(target_arch = "x86_64")]
-compile!(#[target_feature(enable = "avx512f,avx2,fma")] avx512_f64: crate::lanes::avx512::F64x8, streams: true);
+compile!(#[target_feature(enable = "avx512f,avx2,fma")] avx512: crate::lanes::avx512::F32x16, streams: true);
 
 /// Transforms rows of `B` points for each lane.
 #[cfg(target_arch = "x86_64")]
@@ -139,8 +118,8 @@ unsafe fn long_rows_in_parts<const B: usize>(job: &Job<f32>, parts: &Parts<f32>)
 
 /// Returns the kernels of one length for AVX-512, if rows have kernels of their own.
 #[cfg(target_arch = "x86_64")]
-fn avx512_f32_with_rows(length: usize) -> Option<Kernels<f32>> {
-    type Rows = (Kernel<f32>, Option<KernelInParts<f32>>);
+fn avx512_with_rows(length: usize) -> Option<Kernels> {
+    type Rows = (Kernel, Option<KernelInParts>);
     let (rows, rows_in_parts): Rows = match length {
         8 => (avx512_rows::rows::<8>, None),
         16 => (avx512_rows::rows::<16>, None),
@@ -153,9 +132,9 @@ fn avx512_f32_with_rows(length: usize) -> Option<Kernels<f32>> {
         2048 => (long_rows::<128>, Some(long_rows_in_parts::<128>)),
         4096 => (long_rows::<256>, Some(long_rows_in_parts::<256>)),
         8192 => (long_rows::<512>, Some(long_rows_in_parts::<512>)),
-        _ => return avx512_f32::kernels(length),
+        _ => return avx512::kernels(length),
     };
-    let tiles = avx512_f32::kernels(length);
+    let tiles = avx512::kernels(length);
     Some(Kernels {
         rows: Some(rows),
         rows_in_parts,
@@ -167,26 +146,15 @@ fn avx512_f32_with_rows(length: usize) -> Option<Kernels<f32>> {
     })
 }
 
-macro_rules! real {
-    ($real:ty, $portable:path, $avx2:path, $avx512:path) => {
-        impl Real for $real {}
-
-        impl sealed::Sealed for $real {
-            #[allow(private_interfaces)]
-            fn kernels(length: usize, instructions: Instructions) -> Option<Kernels<Self>> {
-                match instructions {
-                    Instructions::Portable => $portable(length),
-                    #[cfg(target_arch = "x86_64")]
-                    Instructions::Avx2 => $avx2(length),
-                    #[cfg(target_arch = "x86_64")]
-                    Instructions::Avx512 => $avx512(length),
-                    #[cfg(not(target_arch = "x86_64"))]
-                    _ => None,
-                }
-            }
-        }
-    };
+/// Returns the kernels of one length for `instructions`, which this processor has.
+pub(super) fn kernels(length: usize, instructions: Instructions) -> Option<Kernels> {
+    match instructions {
+        Instructions::Portable => portable::kernels(length),
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx2 => avx2::kernels(length),
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx512 => avx512_with_rows(length),
+        #[cfg(not(target_arch = "x86_64"))]
+        _ => None,
+    }
 }
-
-real!(f32, portable_f32::kernels, avx2_f32::kernels, avx512_f32_with_rows);
-real!(f64, portable_f64::kernels, avx2_f64::kernels, avx512_f64::kernels);

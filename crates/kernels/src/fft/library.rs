@@ -1,21 +1,22 @@
-//! RustFFT: for lengths without kernels, for transforms that do not fill the lanes, and for comparison.
+//! RustFFT: for lengths without kernels, for transforms that do not fill the lanes, for double precision, and for
+//! comparison.
 
 use std::sync::Arc;
 
-use num_complex::{Complex, Complex32};
+use num_complex::Complex;
 use rustfft::Fft;
 
 use super::scalar::Scalar;
 use crate::error::check_whole;
 use crate::error::{Error, Result};
 
-/// RustFFT with the same interface, for comparison.
-pub struct LibraryFft {
+/// RustFFT with the interface of [`super::BlockFft`], in single or double precision.
+pub struct LibraryFft<T: Scalar = f32> {
     length: usize,
-    library: Library<f32>,
+    library: Library<T>,
 }
 
-impl LibraryFft {
+impl<T: Scalar> LibraryFft<T> {
     /// Plans forward transforms of `length` points.
     ///
     /// # Errors
@@ -31,7 +32,7 @@ impl LibraryFft {
     ///
     /// # Errors
     /// [`Error::BrokenTransform`] if `data` is not a whole number of transforms.
-    pub fn transform(&mut self, data: &mut [Complex32]) -> Result<()> {
+    pub fn transform(&mut self, data: &mut [Complex<T>]) -> Result<()> {
         check_whole(self.length, data.len())?;
         self.library.transform(data);
         Ok(())

@@ -1,10 +1,10 @@
 //! Transforms of rows that are, as a whole or in strips of columns, in other memory than the result, often in another
 //! core's cache.
 
-use num_complex::Complex;
+use num_complex::Complex32;
 
+use super::BlockFft;
 use super::library::Library;
-use super::{BlockFft, Real};
 use crate::error::Result;
 use crate::error::{check_length, check_whole};
 use crate::prefetch::prefetch_all;
@@ -16,18 +16,14 @@ const GROUP_BYTES: usize = 4 << 10;
 /// Number of short rows that are transformed at a time.
 const SHORT_ROWS: usize = 16;
 
-impl<T: Real> BlockFft<T> {
+impl BlockFft {
     /// Transforms `input`, any number of contiguous transforms one after the other, into `output`. It reads each point
     /// once and prefetches the next ones, so `input` need not be in this core's caches.
     ///
     /// # Errors
     /// [`crate::Error::BrokenTransform`] if `input` is not a whole number of transforms, [`crate::Error::WrongLength`]
     /// if `output` is not as long as `input`.
-    pub fn transform_into(
-        &mut self,
-        input: &[Complex<T>],
-        output: &mut [Complex<T>],
-    ) -> Result<()> {
+    pub fn transform_into(&mut self, input: &[Complex32], output: &mut [Complex32]) -> Result<()> {
         check_whole(self.length, input.len())?;
         check_length("the output of a transform", input.len(), output.len())?;
         if let Some(block) = &mut self.block
@@ -53,8 +49,8 @@ impl<T: Real> BlockFft<T> {
     /// if the strips do not make up a row, or one has a different number of rows.
     pub fn transform_joined(
         &mut self,
-        rows: &mut [Complex<T>],
-        strips: &[Option<&[Complex<T>]>],
+        rows: &mut [Complex32],
+        strips: &[Option<&[Complex32]>],
     ) -> Result<()> {
         let length = self.length;
         check_whole(length, rows.len())?;
@@ -90,14 +86,14 @@ impl<T: Real> BlockFft<T> {
 
     /// Returns the number of points processed at once: whole rows.
     fn group(&self) -> usize {
-        let rows = match GROUP_BYTES / (self.length * size_of::<Complex<T>>()) {
+        let rows = match GROUP_BYTES / (self.length * size_of::<Complex32>()) {
             0 | 1 => 1,
             several => several.next_multiple_of(SHORT_ROWS),
         };
         rows * self.length
     }
 
-    fn group_into(&mut self, input: &[Complex<T>], output: &mut [Complex<T>]) {
+    fn group_into(&mut self, input: &[Complex32], output: &mut [Complex32]) {
         let mut done = 0;
         if let Some(block) = self.block.as_mut().filter(|block| block.has_rows()) {
             let tile = block.rows_per_tile() * self.length;

@@ -8,7 +8,7 @@ use crate::fft::{BlockFft, nominal_operations};
 
 /// Circular convolution of rows of one length with one filter.
 pub struct Convolution {
-    fft: BlockFft<f32>,
+    fft: BlockFft,
     /// Conjugated spectrum of the filter, divided by the length.
     spectrum: Vec<Complex32>,
 }

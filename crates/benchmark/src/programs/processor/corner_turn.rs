@@ -102,7 +102,7 @@ fn fft_cases(_: &Scope) -> Vec<Case> {
 
 /// Matrices of both variants.
 struct Matrices {
-    fft: BlockFft<f32>,
+    fft: BlockFft,
     rows: Buffer,
     turned: Buffer,
 }
