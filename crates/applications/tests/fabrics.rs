@@ -17,7 +17,7 @@ fn on_each<A: Application + 'static>(
     make: impl Fn(&mut dyn Rank) -> Result<A> + Copy + Send + Sync + 'static,
 ) {
     let program = move |rank: &mut dyn Rank| run(rank, make).map(drop);
-    let reference = contract::reference::run(ranks, program);
+    let reference = conformance::reference::run(ranks, program);
     assert_eq!(reference, Ok(()), "reference fabric, {ranks} ranks, {what}");
     let machine = fabric_sim::machine::find("cluster").unwrap();
     let simulated = fabric_sim::run(&machine, &fabric_sim::Options::new(ranks), program);
@@ -49,7 +49,7 @@ fn refusal<A: Application + 'static>(
     make: impl Fn(&mut dyn Rank) -> Result<A> + Copy + Send + Sync + 'static,
 ) -> String {
     let program = move |rank: &mut dyn Rank| make(rank).map(drop);
-    contract::reference::run(ranks, program).expect_err("it must fail").1.to_string()
+    conformance::reference::run(ranks, program).expect_err("it must fail").1.to_string()
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn a_rank_that_ends_while_the_master_waits_ends_the_run() {
             let mut spent = Spent::default();
             rows.run(&mut Timed::new(rank, &mut spent))
         };
-        let (_, error) = contract::reference::run(2, program).expect_err("it must end");
+        let (_, error) = conformance::reference::run(2, program).expect_err("it must end");
         assert!(error.to_string().contains("enough"), "{error}");
     }
 }

@@ -49,7 +49,7 @@ impl Context {
     }
 
     /// Returns a context of `members`, ranks of a run of `run_size` ranks, in which this rank has the number `rank`.
-    pub(crate) fn of(
+    pub fn of(
         number: u32,
         place: ContextPlace,
         members: Vec<usize>,
@@ -115,8 +115,9 @@ impl Context {
         self.0.hosts.as_ref()
     }
 
+    /// Returns where the fabric keeps what it knows of the context.
     #[inline]
-    pub(crate) fn place(&self) -> ContextPlace {
+    pub fn place(&self) -> ContextPlace {
         self.0.place
     }
 }

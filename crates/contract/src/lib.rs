@@ -5,9 +5,9 @@
 //! reads no clock and starts no process. It contains
 //!
 //! * the contract itself: [`Rank`], its vocabulary ([`Tag`], [`Source`], [`Time`], [`Buffer`] ...) and its errors;
-//! * [`collective`]: every collective as ordinary code over point-to-point calls, which a fabric may replace;
-//! * [`conformance`]: the suite that each fabric must pass, and [`reference`](mod@reference), the slow obvious fabric
-//!   that shows that the suite can be passed.
+//! * [`collective`]: every collective as ordinary code over point-to-point calls, which a fabric may replace.
+//!
+//! The suite that each fabric must pass is the crate `conformance`.
 // Unsafe code is in `memory`, where programs promise the lifetime of memory, in `member`, which makes that promise, and
 // in `window`, where members promise it to each other.
 #![deny(unsafe_code)]
@@ -36,8 +36,6 @@ mod window;
 mod work;
 
 pub mod collective;
-pub mod conformance;
-pub mod reference;
 
 pub use awaited::{
     AWAITED_MAX, Awaited, LockHolder, WaitTerms, describe_unexpected, name_ranks, with_article,
@@ -70,7 +68,8 @@ pub use reduction::{Element, Operation, Reduction};
 pub use shared_line::SharedLine;
 pub use time::{ClockQuality, Time, TimeSpan};
 pub use window::{
-    Action, Arithmetic, DYNAMIC_BYTES, LONG_COPY_BYTES, LockAttempt, NOTICES, RankWindow, Stretch,
-    Ticket, Update, WINDOW_ANSWERS, Window, WindowCall, WindowOffer, WindowPart, copy_past_caches,
+    Action, Arithmetic, DYNAMIC_BYTES, LONG_COPY_BYTES, LockAttempt, NOTICES, OwnMemory,
+    RankWindow, Stretch, Ticket, Update, WINDOW_ANSWERS, Window, WindowCall, WindowOffer,
+    WindowPart, copy_past_caches,
 };
 pub use work::{Work, WorkKind};

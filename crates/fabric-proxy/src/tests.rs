@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use contract::{Destination, Endpoint, Error, Process, Result, TimeSpan, conformance};
+use contract::{Destination, Endpoint, Error, Process, Result, TimeSpan};
 use fabric_sim::machine::find;
 use fabric_sim::{Machine, Options, run_endpoints};
 

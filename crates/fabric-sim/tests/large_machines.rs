@@ -2,7 +2,6 @@
 //!
 //! The suite's own checks of data take nearly all of the time.
 
-use contract::conformance;
 use fabric_sim::{Level, Options, machine, run};
 
 const RANKS: usize = 256;

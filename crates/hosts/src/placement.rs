@@ -46,7 +46,7 @@ pub fn discover_placement(rank: &mut dyn Rank) -> Result<Placement> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use contract::reference;
+    use conformance::reference;
 
     #[test]
     fn ranks_of_one_process_find_that_they_share_a_host() {

@@ -195,7 +195,8 @@ impl Underway<'_> {
 mod tests {
     use std::sync::Mutex;
 
-    use contract::{TimeSpan, reference};
+    use conformance::reference;
+    use contract::TimeSpan;
 
     use super::*;
 

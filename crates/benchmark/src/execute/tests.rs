@@ -3,7 +3,7 @@ mod streams;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use contract::reference;
+use conformance::reference;
 use record::{Measurement, StopReason};
 
 use super::*;

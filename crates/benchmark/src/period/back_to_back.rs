@@ -165,7 +165,7 @@ mod tests {
         use crate::settings::Settings;
         use crate::testing::{Altered, definition, step};
         use crate::timed_loop::Overheads;
-        contract::reference::run(1, |rank| {
+        conformance::reference::run(1, |rank| {
             for slower_ps in [0, 1_000_000] {
                 let time = Cell::new(0);
                 let mut rank = Altered { time_ps: Some(&time), ..Altered::new(&mut *rank) };

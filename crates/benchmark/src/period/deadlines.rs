@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn a_rank_that_has_nothing_to_do_and_begins_late_paused_and_one_that_is_behind_did_not() {
-        contract::reference::run(1, |rank| {
+        conformance::reference::run(1, |rank| {
             let mut deadlines = Deadlines::new(4).unwrap();
             let period = TimeSpan::from_us(10);
             let begin = rank.now() + TimeSpan::from_us(1000);

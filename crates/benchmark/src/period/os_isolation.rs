@@ -154,7 +154,7 @@ pub(crate) fn refusal(
 mod tests {
     use super::*;
     use crate::settings::{RealTime, Settings};
-    use contract::reference;
+    use conformance::reference;
 
     #[test]
     fn ablation_leaves_out_each_part_that_is_on_once() {

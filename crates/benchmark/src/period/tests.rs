@@ -1,6 +1,7 @@
 use std::cell::Cell;
 
-use contract::{Result, TimeSpan, reference};
+use conformance::reference;
+use contract::{Result, TimeSpan};
 use record::SearchEnd;
 
 use super::outcome::SearchOutcome;

@@ -60,7 +60,7 @@ mod tests {
         };
         // Three rows of four columns, the last two of which are from another rank.
         let piece = elements(100, 6);
-        contract::reference::run(1, |rank| {
+        conformance::reference::run(1, |rank| {
             let room = Buffer::zeroed(size_of_val(&piece[..]));
             let posted = rank.post_receive_in_place(0.into(), TAG.into(), room)?;
             rank.send(0, TAG, bytemuck::cast_slice(&piece))?;

@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn stamps_come_to_rank_0_by_rank_level_and_matrix() {
-        contract::reference::run(2, |rank| {
+        conformance::reference::run(2, |rank| {
             let mut stamps = Stamps::new(2)?;
             stamps.begin();
             let me = rank.rank();

@@ -1,6 +1,7 @@
 //! Tests whole chains on the reference machine: the sink checks every element.
 
-use contract::{Result, Time, TimeSpan, reference};
+use conformance::reference;
+use contract::{Result, Time, TimeSpan};
 
 use super::*;
 use crate::chain::Chain;

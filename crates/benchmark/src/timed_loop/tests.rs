@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Mutex;
 
-use contract::reference;
+use conformance::reference;
 use record::StopReason;
 
 use super::*;

@@ -207,6 +207,3 @@ pub fn all_to_all<R: Rank + ?Sized>(
     let call = Call::AllToAll { input: blocks.clone(), output: blocks };
     run(rank, call, Own::InInput, algorithm, Memory::of_bytes(send, receive))
 }
-
-#[cfg(test)]
-mod tests;

@@ -93,8 +93,13 @@ impl<'a> Memory<'a> {
 
     fn combine<R: Rank + ?Sized>(&mut self, rank: &mut R, step: &LocalStep) -> Result<()> {
         let &LocalStep::Combine { into, with, into_is_left } = step else { return Ok(()) };
-        let reduction = self.reduction.expect("only reductions combine");
         rank.compute(Work::new(WorkKind::Reduction, into.length as u64), &mut || {});
+        self.combine_parts(into, with, into_is_left)
+    }
+
+    /// Combines `with` and the operand `into`, whose place the result takes.
+    fn combine_parts(&mut self, into: Part, with: Part, into_is_left: bool) -> Result<()> {
+        let reduction = self.reduction.expect("only reductions combine");
         if into_is_left {
             let (right, left) = self.read_and_write(with, into);
             return reduction.combine(left, right);
@@ -199,16 +204,11 @@ mod tests {
     fn the_result_replaces_one_operand_whichever_is_the_left_one() {
         let reduction = Reduction::new(crate::Element::U8, crate::Operation::Maximum);
         let part = |area| Part::of(area, 0..2);
-        let outcome = crate::reference::run(1, |rank| {
-            for into_is_left in [true, false] {
-                let mut output = [5, 5];
-                let mut memory = Memory::of_elements(reduction, &[1, 9], &mut output);
-                let (into, with) = (part(Area::Output), part(Area::Input));
-                memory.steps(rank, &[LocalStep::Combine { into, with, into_is_left }])?;
-                assert_eq!(output, [5, 9]);
-            }
-            Ok(())
-        });
-        assert_eq!(outcome, Ok(()));
+        for into_is_left in [true, false] {
+            let mut output = [5, 5];
+            let mut memory = Memory::of_elements(reduction, &[1, 9], &mut output);
+            memory.combine_parts(part(Area::Output), part(Area::Input), into_is_left).unwrap();
+            assert_eq!(output, [5, 9]);
+        }
     }
 }

@@ -34,8 +34,7 @@ pub use copy::{LONG_COPY_BYTES, copy_past_caches};
 pub use locks::LockAttempt;
 pub use offer::{DYNAMIC_BYTES, WindowOffer, WindowPart};
 pub use update::{Action, Arithmetic, Stretch, Update};
-pub(crate) use waiting::OwnMemory;
-pub use waiting::{RankWindow, WindowCall};
+pub use waiting::{OwnMemory, RankWindow, WindowCall};
 
 use std::cell::RefCell;
 use std::ptr::NonNull;

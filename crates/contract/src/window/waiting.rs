@@ -15,7 +15,7 @@ const FENCE: u32 = 1;
 const POLLS: u32 = 100;
 
 /// Memory that a window has allocated for this rank, initially zeros.
-pub(crate) struct OwnMemory {
+pub struct OwnMemory {
     start: NonNull<u8>,
     bytes: usize,
     /// True if it came from the endpoint, not from the heap.
@@ -25,7 +25,7 @@ pub(crate) struct OwnMemory {
 impl OwnMemory {
     /// Allocates memory of the fabric, if it has any and `is_ordinary` does not forbid it. Words at its beginning are
     /// aligned.
-    pub(crate) fn new<E: Endpoint>(endpoint: &mut E, bytes: usize, is_ordinary: bool) -> Self {
+    pub fn new<E: Endpoint>(endpoint: &mut E, bytes: usize, is_ordinary: bool) -> Self {
         let allocated = if is_ordinary { None } else { endpoint.allocate(bytes.max(1)) };
         let words = || NonNull::from(vec![0_u64; bytes.div_ceil(8)].leak()).cast();
         let start = allocated.unwrap_or_else(words);
@@ -35,7 +35,7 @@ impl OwnMemory {
     }
 
     /// Returns this rank's part of the window.
-    pub(crate) fn part<E: Endpoint>(&self, endpoint: &mut E) -> WindowPart {
+    pub fn part<E: Endpoint>(&self, endpoint: &mut E) -> WindowPart {
         // SAFETY: it is initialised, nothing else refers to it, and it is freed after the window is closed, or never.
         unsafe { WindowPart::new(endpoint, self.start.as_ptr(), self.bytes as u64) }
     }
@@ -101,7 +101,7 @@ pub enum WindowCall<'a> {
 
 impl RankWindow {
     /// Opens the window with the offers of all members.
-    pub(crate) fn open<E: Endpoint>(
+    pub fn open<E: Endpoint>(
         endpoint: &E,
         memory: OwnMemory,
         part: WindowPart,
@@ -146,17 +146,13 @@ impl RankWindow {
     ///
     /// # Safety
     /// No rank puts to it or updates it while the slice is used.
-    pub(crate) unsafe fn own(&self) -> &[u8] {
+    pub unsafe fn own(&self) -> &[u8] {
         // SAFETY: it has as many bytes; the caller promises the rest.
         unsafe { NonNull::slice_from_raw_parts(self.memory.start, self.memory.bytes).as_ref() }
     }
 
     /// Executes a call.
-    pub(crate) fn call<E: Endpoint>(
-        &mut self,
-        endpoint: &mut E,
-        call: WindowCall<'_>,
-    ) -> Result<()> {
+    pub fn call<E: Endpoint>(&mut self, endpoint: &mut E, call: WindowCall<'_>) -> Result<()> {
         match call {
             WindowCall::Update { target, offset, action, operand, fetched } => {
                 let bytes = match action {
@@ -194,7 +190,7 @@ impl RankWindow {
     }
 
     /// Executes an update of any stretches. The old bytes go to `fetched`.
-    pub(crate) fn update<E: Endpoint>(
+    pub fn update<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
         target: usize,
@@ -345,7 +341,7 @@ impl RankWindow {
     }
 
     /// Closes the window once no member uses it any more. Returns the context of its messages.
-    pub(crate) fn close<E: Endpoint>(mut self, endpoint: &mut E) -> Result<Context> {
+    pub fn close<E: Endpoint>(mut self, endpoint: &mut E) -> Result<Context> {
         self.fence_on(endpoint)?;
         self.wait(endpoint, &[], |window, endpoint| Ok(window.is_quiet(endpoint)))?;
         self.fence_on(endpoint)?;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use contract::conformance::deaths::nobody_is_left;
+use conformance::deaths::nobody_is_left;
 use fabric_shm::LaunchError;
 
 use crate::harness::{Test, check, check_death};

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use conformance::{Case, cases};
 use contract::Tag;
-use contract::conformance::{Case, cases};
 use fabric_mpi::{Collectives, Flavour, Launcher};
 
 use crate::harness::{Test, launch};

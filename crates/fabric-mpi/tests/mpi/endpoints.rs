@@ -2,7 +2,7 @@
 
 use contract::{
     CollectiveCall, Combine, ContextOffer, ContextPlace, Destination, Endpoint, Envelope, Error,
-    NewContext, Readable, Reduction, Result, Selector, Writable, conformance,
+    NewContext, Readable, Reduction, Result, Selector, Writable,
 };
 use fabric_mpi::{MpiEndpoint, World};
 

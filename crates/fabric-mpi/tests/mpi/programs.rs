@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use contract::{Buffer, Error, Rank, Reduction, Result, Tag, conformance};
+use contract::{Buffer, Error, Rank, Reduction, Result, Tag};
 use fabric_mpi::{Collectives, Launcher, Options, Skew, World};
 
 use crate::endpoints;

@@ -4,7 +4,7 @@
 //!
 //! The tests of `fabric-cluster` use this file too.
 
-use contract::{Endpoint, conformance};
+use contract::Endpoint;
 use fabric_shm::LaunchError;
 
 use crate::cases::{ALL_THAT_END_WELL, cases_that_end_well, endpoint_tests, test_of};

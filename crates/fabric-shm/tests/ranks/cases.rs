@@ -1,7 +1,7 @@
 //! Cases of every fabric whose ranks are processes: the contract's conformance suites, and deaths of ranks. The tests
 //! of the other such fabrics use this file too.
 
-use contract::conformance::{self, Case, deaths};
+use conformance::{Case, deaths};
 use contract::{Endpoint, Error, Rank, Result, Source, TagSelector};
 use fabric_shm::LaunchError;
 

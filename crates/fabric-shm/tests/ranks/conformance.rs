@@ -1,7 +1,6 @@
 //! The conformance suites of ranks (1 to 9, with and without cross-memory attach) and of the endpoint. Collectives over
 //! boards also run with more ranks than poll each other.
 
-use contract::conformance;
 use fabric_shm::{Binding, LaunchError, LaunchOptions, ShmEndpoint};
 
 use crate::cases::{endpoint_tests, test_of};

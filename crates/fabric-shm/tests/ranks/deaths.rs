@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use contract::conformance::deaths::nobody_is_left;
+use conformance::deaths::nobody_is_left;
 use fabric_shm::{LaunchOptions, launch};
 
 use crate::harness::{SOON, Test, check, check_leaver, launch_and_gather, one_dies};

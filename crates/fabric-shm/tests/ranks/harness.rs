@@ -8,7 +8,7 @@ use std::process::exit;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use contract::conformance::deaths::nobody_is_left;
+use conformance::deaths::nobody_is_left;
 use fabric_shm::{LaunchError, LaunchOptions, launch};
 
 pub(crate) use named::Test;

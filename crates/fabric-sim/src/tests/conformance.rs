@@ -1,6 +1,6 @@
 //! The suites that every fabric must pass, on machines of different shape and level; with 256 ranks in tests/.
 
-use contract::{Endpoint, conformance};
+use contract::Endpoint;
 
 use super::machine;
 use crate::machine::find;

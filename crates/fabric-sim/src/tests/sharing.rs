@@ -4,9 +4,7 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use contract::{
-    Error, Priority, Rank, Result, Source, Time, TimeSpan, Work, WorkKind, conformance,
-};
+use contract::{Error, Priority, Rank, Result, Source, Time, TimeSpan, Work, WorkKind};
 
 use super::conformance::less_polling;
 use super::{TAG, machine};

@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-use contract::conformance;
 use fabric_shm::LaunchError;
 use fabric_tcp::{Secret, StartOptions, UserSignal, start};
 

@@ -29,7 +29,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     ///
     /// ```
     /// # use mpi::Peer;
-    /// # contract::reference::run_endpoints(2, |endpoint| {
+    /// # conformance::reference::run_endpoints(2, |endpoint| {
     /// # mpi::run(endpoint, |world| {
     /// let other = Peer::Rank(1 - world.rank() as u32);
     /// let (mine, mut theirs) = ([world.rank() as u64], [9_u64]);

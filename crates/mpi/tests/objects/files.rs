@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use contract::reference::ReferenceEndpoint;
+use conformance::reference::ReferenceEndpoint;
 use mpi::{
     Access, AccessMode, Datatype, ErrorClass, File, Incoming, Info, Kind, Members, Outgoing,
     Position, Representation, Unit, Whence, delete_file,

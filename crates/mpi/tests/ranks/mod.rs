@@ -1,6 +1,6 @@
 //! Programs on ranks of the reference fabric.
 
-use contract::reference::{ReferenceEndpoint, run_endpoints};
+use conformance::reference::{ReferenceEndpoint, run_endpoints};
 use mpi::Communicator;
 
 pub(crate) type World = Communicator<ReferenceEndpoint>;

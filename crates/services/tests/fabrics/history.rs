@@ -152,7 +152,7 @@ fn histories_of_threads_are_linearizable() {
         let history = Mutex::new(Vec::new());
         let program =
             |rank: &mut dyn Rank| record(rank, seed, &history).map_err(Error::into_contract);
-        assert_eq!(contract::reference::run(4, program), Ok(()), "seed {seed}");
+        assert_eq!(conformance::reference::run(4, program), Ok(()), "seed {seed}");
         overlaps += check(seed, &history);
     }
     assert!(overlaps > 0, "no operations overlapped, so nothing was tested");

@@ -22,7 +22,7 @@ fn on_each(
     ranks: usize,
     program: impl Fn(&mut dyn Rank) -> contract::Result<()> + Copy + Send + Sync + 'static,
 ) {
-    let reference = contract::reference::run(ranks, program);
+    let reference = conformance::reference::run(ranks, program);
     assert_eq!(reference, Ok(()), "reference fabric, {ranks} ranks");
     let machine = fabric_sim::machine::find("cluster").unwrap();
     let simulated = fabric_sim::run(&machine, &fabric_sim::Options::new(ranks), program);
@@ -32,6 +32,6 @@ fn on_each(
 /// Returns the error of the first rank that fails.
 fn failure(ranks: usize, program: fn(&mut dyn Rank) -> Result<()>) -> String {
     let program = |rank: &mut dyn Rank| program(rank).map_err(Error::into_contract);
-    let (rank, error) = contract::reference::run(ranks, program).expect_err("it must fail");
+    let (rank, error) = conformance::reference::run(ranks, program).expect_err("it must fail");
     format!("rank {rank}: {error}")
 }

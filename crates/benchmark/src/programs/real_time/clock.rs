@@ -307,7 +307,7 @@ mod tests {
     /// Tests a machine on which a reading of the clock costs 1 µs and nothing else takes time.
     #[test]
     fn gaps_beyond_the_threshold_are_kept_and_others_are_not() {
-        contract::reference::run(1, |rank| {
+        conformance::reference::run(1, |rank| {
             let time = Cell::new(0);
             let us = 1_000_000;
             let rank = Altered { time_ps: Some(&time), reading_ps: us, ..Altered::new(rank) };

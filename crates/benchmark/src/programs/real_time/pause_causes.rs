@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn an_interrupted_reading_keeps_no_later_pause_from_being_examined() {
-        contract::reference::run(1, |rank| {
+        conformance::reference::run(1, |rank| {
             let time_ps = Rc::new(Cell::new(0));
             let system = Interrupted { time_ps: Rc::clone(&time_ps), readings: 0 };
             let rank = Altered { time_ps: Some(&*time_ps), ..Altered::new(rank) };

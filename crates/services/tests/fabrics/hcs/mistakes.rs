@@ -156,6 +156,6 @@ fn a_node_that_fails_ends_the_waits_of_all() {
             other => panic!("{other:?}"),
         }
     };
-    let (rank, error) = contract::reference::run(4, program).expect_err("it must fail");
+    let (rank, error) = conformance::reference::run(4, program).expect_err("it must fail");
     assert_eq!((rank, error.to_string()), (1, "node 1 is lost".into()));
 }

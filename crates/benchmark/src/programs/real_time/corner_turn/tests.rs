@@ -1,6 +1,6 @@
 //! Tests corner turns on the reference fabric.
 
-use contract::reference;
+use conformance::reference;
 
 use super::*;
 use crate::settings::{CornerTurn, Settings};

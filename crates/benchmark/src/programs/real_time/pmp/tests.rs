@@ -2,7 +2,8 @@
 
 use std::sync::Mutex;
 
-use contract::{Time, TimeSpan, reference};
+use conformance::reference;
+use contract::{Time, TimeSpan};
 use pattern::corner_turn::Design;
 use record::Measurement;
 

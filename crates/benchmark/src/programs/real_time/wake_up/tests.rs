@@ -1,6 +1,7 @@
 use std::cell::Cell;
 
-use contract::{SleepCall, TracedNoise, reference};
+use conformance::reference;
+use contract::{SleepCall, TracedNoise};
 
 use super::*;
 use crate::settings::Settings;
