@@ -1,5 +1,7 @@
 //! The interfaces of a host, by which the addresses of its ranks can be named without knowing them.
 
+mod listed;
+
 use std::cell::LazyCell;
 use std::fmt;
 use std::net::IpAddr;
@@ -108,18 +110,12 @@ pub(crate) fn addresses_here(words: &str) -> Result<Vec<IpAddr>, String> {
 /// Returns the interfaces of this host that are up, each with each of its addresses. An IPv6 address that is valid on
 /// one link only is left out: it cannot be given to another host.
 fn interfaces_here() -> Result<Vec<(String, IpAddr)>, String> {
-    use nix::net::if_::InterfaceFlags;
-    let listed = nix::ifaddrs::getifaddrs()
+    let mut found = listed::interfaces_up()
         .map_err(|error| format!("the interfaces of this host cannot be listed: {error}"))?;
-    let with_address =
-        listed.filter(|one| one.flags.contains(InterfaceFlags::IFF_UP)).filter_map(|one| {
-            let address = one.address?;
-            let v4 = address.as_sockaddr_in().map(|address| IpAddr::V4(address.ip()));
-            let v6 = address.as_sockaddr_in6().map(|address| address.ip());
-            let v6 = v6.filter(|address| !address.is_unicast_link_local()).map(IpAddr::V6);
-            Some((one.interface_name, v4.or(v6)?))
-        });
-    Ok(with_address.collect())
+    found.retain(
+        |(_, address)| !matches!(address, IpAddr::V6(address) if address.is_unicast_link_local()),
+    );
+    Ok(found)
 }
 
 /// Returns whether two addresses of one kind share so many leading bits.
