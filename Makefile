@@ -1,5 +1,5 @@
 # What a developer does here. `make help` lists it; DEVELOPERS.md says more.
-.PHONY: help check test interop bench same-and-same wheel install book miri sanitize prepare clean
+.PHONY: help check test interop bench same-and-same wheel install timings book miri sanitize prepare clean
 PREFIX ?= /usr/local
 
 help: ## this list
@@ -24,6 +24,9 @@ wheel: ## a wheel for `pip install`, for systems with glibc 2.28 and later, in t
 
 install: ## the command, mpiexec, mpicc, libraries and man pages below PREFIX (/usr/local)
 	@python3 packaging/package.py install "$(PREFIX)"
+
+timings: ## builds the command line from nothing, and prints the processor time of each crate (docs/building.md)
+	@scripts/timings
 
 book: ## docs/ as a book, in target/book
 	@scripts/book
