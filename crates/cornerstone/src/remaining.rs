@@ -152,17 +152,14 @@ impl Remaining {
         let step = self
             .step
             .map_or(0.0, |(case, began_s)| (self.step_s(case) - (now_s - began_s)).max(0.0));
-        let mut certain_s = step + of_steps(&mut self.open.iter().copied());
-        let mut further_s = 0.0;
+        let mut left_s = step + of_steps(&mut self.open.iter().copied());
         for (number, mut steps) in self.later() {
-            let launch_s = self.starting_s() + of_steps(&mut steps);
             let is_certain = number < self.bounds.fewest;
-            *if is_certain { &mut certain_s } else { &mut further_s } += launch_s;
+            if is_certain || self.bounds.budget_s.is_none_or(|budget_s| now_s + left_s < budget_s) {
+                left_s += self.starting_s() + of_steps(&mut steps);
+            }
         }
-        if let Some(budget_s) = self.bounds.budget_s {
-            further_s = further_s.min((budget_s - now_s - certain_s).max(0.0));
-        }
-        (certain_s + further_s).max(self.bounds.spread_s - now_s)
+        left_s.max(self.bounds.spread_s - now_s)
     }
 
     /// Returns the launches after the one in progress that are expected, with their steps.

@@ -25,7 +25,11 @@ impl Session {
         ended: Result<(), Failure>,
     ) -> Result<ExitCode, Failure> {
         self.progress.clear();
-        skipped_cases(&self.skipped).into_iter().for_each(|line| note(&line));
+        let is_refused = self.run.measurements.is_empty() && self.skipped.len() == 1;
+        // The error of a run that is refused as a whole has the reason.
+        if !is_refused {
+            skipped_cases(&self.skipped).into_iter().for_each(|line| note(&line));
+        }
         let path = self.results.path().to_path_buf();
         let ended = ended.and_then(|()| self.end_file());
         if self.run.headers.is_empty() {
