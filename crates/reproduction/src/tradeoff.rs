@@ -92,9 +92,10 @@ pub fn tradeoff(
             Ok(SystemTimes { at, time_us })
         };
         let ranks = question.ranks_of_sizes;
-        let over_sizes = question.sizes_bytes.iter().map(|&size| times(size, ranks, size));
+        let sizes = whole_sizes(call, &question.sizes_bytes);
+        let over_sizes = sizes.iter().map(|&size| times(size, ranks, size));
         let over_sizes = SystemCurve::new(ranks as u64, over_sizes.collect::<Result<_, _>>()?);
-        let over_ranks = question.sizes_of_ranks.iter().map(|&size| {
+        let over_ranks = whole_sizes(call, &question.sizes_of_ranks).into_iter().map(|size| {
             let points = question.ranks.iter().map(|&ranks| times(ranks as u64, ranks, size));
             Ok(SystemCurve::new(size, points.collect::<Result<_, String>>()?))
         });
@@ -102,6 +103,15 @@ pub fn tradeoff(
         Ok(CallTradeoff { call: call.clone(), over_sizes, over_ranks })
     };
     question.calls.iter().map(of_call).collect()
+}
+
+/// Returns the sizes in whole elements of a call, as a measurement of it rounds them up.
+fn whole_sizes(call: &str, sizes_bytes: &[u64]) -> Vec<u64> {
+    let multiple_bytes = benchmark::find(call).map_or(1, |one| one.size_multiple_bytes);
+    let mut sizes: Vec<u64> =
+        sizes_bytes.iter().map(|size| size.next_multiple_of(multiple_bytes)).collect();
+    sizes.dedup();
+    sizes
 }
 
 fn time_of(machine: &Machine, call: &str, ranks: usize, size_bytes: u64) -> Result<f64, String> {
@@ -188,6 +198,14 @@ mod tests {
         let [crossing] = found.over_ranks[1].crossings[..] else { panic!("{found:#?}") };
         assert!(crossing.links_beyond && crossing.at > 10.0 && crossing.at <= 11.0, "{crossing:?}");
         assert!(found.over_ranks[0].crossings.is_empty(), "{found:#?}");
+    }
+
+    #[test]
+    fn a_call_of_whole_elements_is_compared_at_whole_sizes() {
+        // 4 bytes are half of a number of 8.
+        let found = sharc("allreduce");
+        let sizes: Vec<u64> = found.over_sizes.points.iter().map(|point| point.at).collect();
+        assert_eq!(sizes, [8, 1024, 2048, 32768]);
     }
 
     #[test]

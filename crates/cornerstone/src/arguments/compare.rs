@@ -12,7 +12,8 @@ Examples:
       two runs, number by number
   cornerstone compare --measure 'old/cornerstone run ping-pong' 'new/cornerstone run ping-pong'
       two builds, in alternating launches, until every number is decided
-  cornerstone compare --measure --within 5min 'mpiexec -n 2 osu_latency' 'other/mpiexec -n 2 osu_latency'
+  cornerstone compare --measure --within 5min 'mpiexec -n 2 osu_latency' \\
+      'other/mpiexec -n 2 osu_latency'
       two MPIs, by a program that prints tables like the OSU micro-benchmarks";
 
 #[derive(Args, Debug)]

@@ -5,6 +5,7 @@ mod arguments;
 mod bindings;
 mod checking;
 mod cluster;
+mod command_lines;
 mod congestion;
 mod endings;
 mod examples;

@@ -128,8 +128,46 @@ fn a_wheel_brings_what_compiles_and_runs_a_program_into_a_new_environment() {
             .contains("share/man/man1/cornerstone-launch.1")
     );
     assert!(environment.join("share/man/man1/cornerstone-launch.1").exists());
+    each_library_has_the_version_of_its_own_abi(&lab, &environment);
+    mpi4py_of_pypi_finds_the_library(&lab, &environment);
     pip(&["uninstall", "--quiet", "--yes", "cornerstone-mpi"]);
     assert!(!environment.join("bin/mpiexec").exists());
+}
+
+/// Asks both libraries as PyPI's mpi4py does. -1 means that a library does not have the standard ABI.
+fn each_library_has_the_version_of_its_own_abi(lab: &Lab, environment: &Path) {
+    let script = r#"
+import ctypes, sys
+for name in ("libmpi.so.12", "libmpi_abi.so.1"):
+    library = ctypes.CDLL(f"{sys.exec_prefix}/lib/{name}")
+    major, minor = ctypes.c_int(7), ctypes.c_int(7)
+    status = library.MPI_Abi_get_version(ctypes.byref(major), ctypes.byref(minor))
+    print(name, status, major.value, minor.value)
+"#;
+    let output = must(program(lab, environment, "python3").args(["-c", script]));
+    assert_eq!(output, "libmpi.so.12 0 -1 -1\nlibmpi_abi.so.1 0 1 0\n");
+}
+
+/// Runs a program with the mpi4py that `make test` has fetched as a wheel. No variable names a library.
+fn mpi4py_of_pypi_finds_the_library(lab: &Lab, environment: &Path) {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/lib");
+    let pythons = std::fs::read_dir(own).into_iter().flatten().flatten();
+    let packages = pythons.map(|one| one.path().join("site-packages"));
+    let Some(packages) = packages.into_iter().find(|one| one.join("mpi4py").is_dir()) else {
+        skip("PyPI's mpi4py beside the wheel", "`make test` has not fetched it into .venv");
+        return;
+    };
+    std::os::unix::fs::symlink(packages.join("mpi4py"), lab.path("mpi4py")).unwrap();
+    let script = "from mpi4py import MPI; import sys; world = MPI.COMM_WORLD
+sys.stdout.write(f'{world.allreduce(world.rank)}\\n')";
+    for launcher in ["mpiexec", "mpirun"] {
+        let python = environment.join("bin/python3");
+        let mut command = program(lab, environment, launcher);
+        command.args(["-n", "3"]).arg(python).args(["-c", script]).env_remove("LD_LIBRARY_PATH");
+        let output = must(&mut command);
+        // 0 + 1 + 2
+        assert_eq!(lines(&output), ["3", "3", "3"]);
+    }
 }
 
 /// Tests `mpifort` with a script in place of the bindings, which prints its arguments.
