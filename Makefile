@@ -1,5 +1,5 @@
 # What a developer does here. `make help` lists it; DEVELOPERS.md says more.
-.PHONY: help check test interop bench same-and-same wheel install timings book miri sanitize prepare clean
+.PHONY: help check test test-all interop bench same-and-same wheel install timings book miri sanitize prepare clean
 PREFIX ?= /usr/local
 
 help: ## this list
@@ -8,10 +8,13 @@ help: ## this list
 check: ## fast: formatting, lints as errors, unit tests
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- --deny warnings
-	cargo test --workspace --lib --bins --quiet
+	@scripts/test units
 
-test: prepare ## everything: all tests, loom included; installs what they need
+test: prepare ## every crate, the built command, random MPI programs, mpi4py; installs what they need
 	@scripts/test
+
+test-all: prepare ## what `make test` leaves out because it is long: more ranks, loom, sanitizers
+	@scripts/test all
 
 interop: ## programs that nobody here wrote, against our MPI library (interop/README.md)
 	@python3 interop/main.py

@@ -62,6 +62,12 @@ def arguments():
     )
     parser.add_argument("--ranks", metavar="N,N,...", help="the numbers of ranks, instead of each suite's own")
     parser.add_argument(
+        "--seeds",
+        type=int,
+        metavar="N",
+        help="the number of random programs for all libraries, instead of 300; fewer of those that take longer",
+    )
+    parser.add_argument(
         "--fabric",
         type=common.carrier,
         metavar="FABRIC",
@@ -80,6 +86,10 @@ def arguments():
         if name not in known:
             parser.error(f"no suite is named {name}; the suites are {', '.join(known)}")
     given.suites = given.suites or known
+    if given.seeds and "random" not in given.suites:
+        parser.error("--seeds is for the suite random")
+    if given.seeds is not None and given.seeds < 1:
+        parser.error(f"--seeds wants a number from 1 on, not {given.seeds}")
     try:
         given.ranks = tuple(int(word) for word in given.ranks.split(",")) if given.ranks else None
     except ValueError:
@@ -87,11 +97,12 @@ def arguments():
     return given
 
 
-def test(name, ranks):
+def test(name, given):
     """Runs a suite. Returns its tally, or None if it cannot run on this machine."""
-    with_ranks = {"ranks": ranks} if ranks else {}
+    ranks = given.ranks
     if name in OWN:
-        return OWN[name].test(**with_ranks)
+        seeds = {"seeds": given.seeds} if given.seeds and name == "random" else {}
+        return OWN[name].test(**({"ranks": ranks} if ranks else {}), **seeds)
     suite = FROM_SOURCE[name]
     folder = source(suite.VARIABLE)
     if folder is None:
@@ -107,7 +118,7 @@ def main():
     tallies = []
     for name in given.suites:
         print(f"== {name}", flush=True)
-        tallies.append(test(name, given.ranks))
+        tallies.append(test(name, given))
     tallies = [tally for tally in tallies if tally]
     failures = [(tally.suite, *failure) for tally in tallies for failure in tally.failures]
     if failures:

@@ -1,7 +1,6 @@
 //! Programs on small machines, with expected times derived by hand.
 
 mod boards;
-mod conformance;
 mod contexts;
 mod determinism;
 mod errors;

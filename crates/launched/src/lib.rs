@@ -121,15 +121,3 @@ pub fn jobs_on_this_host() -> std::io::Result<Vec<(&'static str, Vec<u8>)>> {
     }
     Ok(jobs)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_unknown_fabric_is_named_by_its_first_line() {
-        let error = unknown(b"cornerstone-carrier-pigeon-2\nsecret").to_string();
-        assert!(error.contains("'cornerstone-carrier-pigeon-2'"), "{error}");
-        assert!(!error.contains("secret"), "{error}");
-    }
-}

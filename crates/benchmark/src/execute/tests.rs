@@ -291,7 +291,8 @@ fn jobs_and_events_survive_the_way_between_processes() {
 #[test]
 fn a_repeated_measurement_is_told_once_and_knows_its_repetitions() {
     let repetitions = 3;
-    let settings = Settings { repetitions, samples_max: 9, ..brief("8,64") };
+    // The number of samples alone ends a measurement, however slow the machine is.
+    let settings = Settings { repetitions, samples_max: 9, time_limit_s: 1e6, ..brief("8,64") };
     let events = events(&["ping-pong", "barrier"], 2, &settings);
     let begun: Vec<&str> = events
         .iter()

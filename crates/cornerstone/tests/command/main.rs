@@ -37,6 +37,7 @@ mod pipelines;
 mod predictions;
 mod reading;
 mod real_time;
+mod report;
 mod results;
 mod resuming;
 mod sci;
@@ -48,6 +49,8 @@ mod ssh;
 mod states;
 mod statuses;
 mod summary;
+#[path = "../synthetic/mod.rs"]
+mod synthetic;
 mod tcp;
 mod tradeoff;
 mod traffic;

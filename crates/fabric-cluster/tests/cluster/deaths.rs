@@ -18,7 +18,9 @@ pub(crate) fn tests(group: &str, provider: Option<&'static str>) -> Vec<Test> {
     {
         for wait in ["receive", "any", "send", "barrier"] {
             let name = format!("{group}deaths/{end}-while-others-wait-in-{wait}");
-            tests.push(Test::new(name, move || a_rank_dies(provider, wait, end, words, status)));
+            let test = Test::new(name, move || a_rank_dies(provider, wait, end, words, status));
+            // How the rank ends is the same to the fabric between the hosts.
+            tests.push(if provider.is_some() && end != "kill" { test.long() } else { test });
         }
     }
     tests

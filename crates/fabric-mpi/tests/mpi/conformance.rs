@@ -10,9 +10,12 @@ use fabric_mpi::{Collectives, Flavour, Launcher};
 use crate::harness::{Test, launch};
 use crate::programs::Program;
 
-/// Time limit. More ranks than processors make some MPIs a thousand times slower, so it is generous.
-const ALL_LIMIT: Duration = Duration::from_secs(240);
-const ONE_LIMIT: Duration = Duration::from_secs(30);
+/// Time limits, which only a hang reaches: more ranks than processors make some MPIs a thousand times slower.
+const ALL_LIMIT: Duration = Duration::from_secs(1800);
+const ONE_LIMIT: Duration = Duration::from_secs(300);
+
+/// The smallest number of ranks at which every case runs, and different from a pair.
+const MOST_CASES: usize = 3;
 
 /// Returns the reason why this MPI cannot run this case, if there is one.
 pub(crate) fn cannot(version: &str, tag_max: u32, case: &str) -> Option<String> {
@@ -78,7 +81,8 @@ pub(crate) fn tests(launcher: &Launcher) -> Vec<Test> {
         for &ranks in counts {
             let name = format!("conformance/{}/{whose}/{ranks}", launcher.flavour.name());
             let launcher = launcher.clone();
-            tests.push(Test::new(name, move || all_that_end_well(&launcher, ranks, collectives)));
+            let test = Test::new(name, move || all_that_end_well(&launcher, ranks, collectives));
+            tests.push(if ranks == MOST_CASES { test } else { test.long() });
         }
         for case in cases().iter().filter(|case| case.must_fail()) {
             let name = format!("conformance/{}/{whose}/{}", launcher.flavour.name(), case.name);
@@ -124,12 +128,13 @@ fn longer_than_32_bits(launcher: &Launcher) -> Option<Test> {
     let launcher = launcher.clone();
     let collectives = Collectives::Mpi;
     let program = Program { name: "longer-than-32-bits".into(), collectives, skewed: false };
-    Some(Test::new(name, move || {
+    let test = Test::new(name, move || {
         let ended = launch(&launcher, 2, &program, ALL_LIMIT);
         // Open MPI 5.0 has no functions with large counts; the message is then refused with this text.
         let refused = ended.err.contains("it lacks the functions with counts of 64 bits");
         if ended.ok || refused { Ok(()) } else { Err(format!("{}\n{}", ended.out, ended.err)) }
-    }))
+    });
+    Some(test.long())
 }
 
 fn free_bytes() -> u64 {

@@ -7,8 +7,11 @@
 use contract::Endpoint;
 use fabric_shm::LaunchError;
 
-use crate::cases::{ALL_THAT_END_WELL, cases_that_end_well, endpoint_tests, test_of};
+use crate::cases::{ALL_THAT_END_WELL, Counts, cases_that_end_well, endpoint_tests, tests_of};
 use crate::harness::{Test, check};
+
+/// Numbers of ranks of cases with processes of their own.
+const ONE: Counts = Counts { few: &[3], others: &[2, 4, 5] };
 
 /// How a launch has ended, and the reports of its ranks.
 type Gathered = (Result<(), LaunchError>, Vec<Vec<u8>>);
@@ -17,32 +20,30 @@ type Gathered = (Result<(), LaunchError>, Vec<Vec<u8>>);
 /// ranks.
 pub(crate) fn tests<E: Endpoint + 'static>(
     group: &str,
-    counts: &'static [usize],
+    counts: Counts,
     start: impl Fn(usize, &str) -> Gathered + Copy + 'static,
 ) -> Vec<Test> {
     let ended = move |ranks: usize, case: &str| start(ranks, case).0;
-    let all = counts.iter().map(|&ranks| test_of_all(group, ranks, start));
+    let all = counts.tests(
+        &format!("{group}/{ALL_THAT_END_WELL}"),
+        |_| true,
+        move |ranks| all_end_well(ranks, start),
+    );
     // An error ends the processes too.
     let mistakes = conformance::cases().iter().filter(|case| case.must_fail());
-    let mistakes = mistakes.map(|case| test_of(group, case, counts, ended));
-    endpoint_tests::<E>(group, ended).chain(all).chain(mistakes).collect()
+    let mistakes = mistakes.flat_map(|case| tests_of(group, case, ONE, ended));
+    endpoint_tests::<E>(group, ONE, ended).chain(all).chain(mistakes).collect()
 }
 
 /// A launch of all cases that must end well.
-fn test_of_all(
-    group: &str,
-    ranks: usize,
-    start: impl Fn(usize, &str) -> Gathered + 'static,
-) -> Test {
-    Test::new(format!("{group}/{ALL_THAT_END_WELL}/{ranks}"), move || {
-        let (ended, reports) = start(ranks, &format!("conformance {ALL_THAT_END_WELL}"));
-        ended.map_err(|error| {
-            let last = reports.last().map(|name| String::from_utf8_lossy(name));
-            format!("in {}: {error}", last.unwrap_or_default())
-        })?;
-        let expected = cases_that_end_well(ranks).map(|case| case.name.as_bytes());
-        check(reports.iter().map(Vec::as_slice).eq(expected), || {
-            format!("{} cases have begun", reports.len())
-        })
+fn all_end_well(ranks: usize, start: impl Fn(usize, &str) -> Gathered) -> Result<(), String> {
+    let (ended, reports) = start(ranks, &format!("conformance {ALL_THAT_END_WELL}"));
+    ended.map_err(|error| {
+        let last = reports.last().map(|name| String::from_utf8_lossy(name));
+        format!("in {} on {ranks} ranks: {error}", last.unwrap_or_default())
+    })?;
+    let expected = cases_that_end_well(ranks).map(|case| case.name.as_bytes());
+    check(reports.iter().map(Vec::as_slice).eq(expected), || {
+        format!("{} cases have begun on {ranks} ranks", reports.len())
     })
 }

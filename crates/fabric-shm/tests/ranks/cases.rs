@@ -66,42 +66,73 @@ pub(crate) fn no_case(case: &str) -> Result<()> {
     Err(Error::Program(format!("no case {case}")))
 }
 
-/// Returns the tests of the endpoint, on 2 to 5 ranks. `start` runs a case on a number of ranks.
+/// Numbers of ranks of a suite: those of its tests, and those of its long tests.
+#[derive(Clone, Copy)]
+pub(crate) struct Counts {
+    pub(crate) few: &'static [usize],
+    pub(crate) others: &'static [usize],
+}
+
+impl Counts {
+    /// Returns a test of each part that has numbers of ranks for which `runs_at` holds. `passes` runs the test on one.
+    pub(crate) fn tests(
+        self,
+        name: &str,
+        runs_at: impl Fn(usize) -> bool,
+        passes: impl Fn(usize) -> std::result::Result<(), String> + Clone + 'static,
+    ) -> Vec<Test> {
+        let test = |name: String, counts: &[usize]| {
+            let counts: Vec<usize> =
+                counts.iter().copied().filter(|&ranks| runs_at(ranks)).collect();
+            let passes = passes.clone();
+            (!counts.is_empty())
+                .then(|| Test::new(name, move || counts.into_iter().try_for_each(passes)))
+        };
+        let few = test(name.into(), self.few);
+        let others = test(format!("{name}/other-ranks"), self.others).map(Test::long);
+        few.into_iter().chain(others).collect()
+    }
+}
+
+/// Numbers of ranks of the cases of the endpoint.
+pub(crate) const OF_ENDPOINTS: Counts = Counts { few: &[2, 3], others: &[4, 5] };
+
+/// Returns the tests of the endpoint. `start` runs a case on a number of ranks.
 pub(crate) fn endpoint_tests<E: Endpoint + 'static>(
     group: &str,
+    counts: Counts,
     start: impl Fn(usize, &str) -> Ended + Copy + 'static,
 ) -> impl Iterator<Item = Test> {
-    conformance::endpoint_cases::<E>().into_iter().map(move |case| {
-        Test::new(format!("{group}/{}", case.name), move || {
-            (2..=5).try_for_each(|ranks| {
-                let ended = start(ranks, &format!("endpoint {}", case.name));
-                ended.map_err(|error| format!("{ranks} ranks: {error}"))
-            })
-        })
+    conformance::endpoint_cases::<E>().into_iter().flat_map(move |case| {
+        let passes = move |ranks| {
+            let ended = start(ranks, &format!("endpoint {}", case.name));
+            ended.map_err(|error| format!("{ranks} ranks: {error}"))
+        };
+        counts.tests(&format!("{group}/{}", case.name), |_| true, passes)
     })
 }
 
-/// Returns the test of a case of ranks, on those of the numbers of ranks at which it runs.
-pub(crate) fn test_of(
+/// Returns the tests of a case of ranks.
+pub(crate) fn tests_of(
     group: &str,
     case: &'static Case,
-    counts: &'static [usize],
-    start: impl Fn(usize, &str) -> Ended + 'static,
-) -> Test {
-    Test::new(format!("{group}/{}", case.name), move || {
-        counts.iter().copied().filter(|&ranks| case.runs_at(ranks)).try_for_each(|ranks| {
-            let ended = start(ranks, &format!("conformance {}", case.name));
-            case.judge(ranks, ended.map_err(|error| error.to_string()))
-        })
-    })
+    counts: Counts,
+    start: impl Fn(usize, &str) -> Ended + Clone + 'static,
+) -> Vec<Test> {
+    let passes = move |ranks| {
+        let ended = start(ranks, &format!("conformance {}", case.name));
+        case.judge(ranks, ended.map_err(|error| error.to_string()))
+    };
+    counts.tests(&format!("{group}/{}", case.name), |ranks| case.runs_at(ranks), passes)
 }
 
 /// Returns the tests of both suites.
 pub(crate) fn conformance_tests<E: Endpoint + 'static>(
     group: &str,
-    counts: &'static [usize],
+    counts: Counts,
     start: impl Fn(usize, &str) -> Ended + Copy + 'static,
 ) -> Vec<Test> {
-    let of_ranks = conformance::cases().iter().map(|case| test_of(group, case, counts, start));
-    endpoint_tests::<E>(group, start).chain(of_ranks).collect()
+    let of_ranks =
+        conformance::cases().iter().flat_map(|case| tests_of(group, case, counts, start));
+    endpoint_tests::<E>(group, OF_ENDPOINTS, start).chain(of_ranks).collect()
 }

@@ -3,7 +3,7 @@
 
 use fabric_shm::{Binding, LaunchError, LaunchOptions, ShmEndpoint};
 
-use crate::cases::{endpoint_tests, test_of};
+use crate::cases::{Counts, OF_ENDPOINTS, endpoint_tests, tests_of};
 use crate::harness::{Test, launch_and_gather};
 
 /// Launches a case, with cross-memory attach if `attach`.
@@ -18,14 +18,17 @@ fn tests_of_levels() -> impl Iterator<Item = Test> {
     let goes_over_boards = |name: &str| {
         ["collectives/", "reductions/", "mistakes/"].iter().any(|group| name.starts_with(group))
     };
-    conformance::cases().iter().filter_map(move |case| {
-        let counts: &[usize] = match case.name {
-            "contexts/collectives-of-parts-go-on-at-once" => &[70],
-            "contexts/no-colour-gives-no-context" | "contexts/made-and-closed-again" => &[40],
-            name if goes_over_boards(name) => &[33, 40, 64],
-            _ => return None,
+    conformance::cases().iter().flat_map(move |case| {
+        let (few, others): (&[usize], &[usize]) = match case.name {
+            "contexts/collectives-of-parts-go-on-at-once" => (&[70], &[]),
+            "contexts/no-colour-gives-no-context" | "contexts/made-and-closed-again" => {
+                (&[40], &[])
+            }
+            name if goes_over_boards(name) => (&[33], &[40, 64]),
+            _ => (&[], &[]),
         };
-        Some(test_of("conformance/levels", case, counts, |ranks, case| start(ranks, case, true)))
+        let start = |ranks, case: &str| start(ranks, case, true);
+        tests_of("conformance/levels", case, Counts { few, others }, start)
     })
 }
 
@@ -45,15 +48,17 @@ fn tests_of_levels_unbound() -> impl Iterator<Item = Test> {
 
 pub(crate) fn tests() -> Vec<Test> {
     let with_attach = |ranks, case: &str| start(ranks, case, true);
-    let mut tests: Vec<Test> = endpoint_tests::<ShmEndpoint>("conformance", with_attach).collect();
+    let mut tests: Vec<Test> =
+        endpoint_tests::<ShmEndpoint>("conformance", OF_ENDPOINTS, with_attach).collect();
     tests.extend(tests_of_levels().chain(tests_of_levels_unbound()));
-    let all: &'static [usize] = &[1, 2, 3, 4, 5, 6, 7, 8, 9];
-    // Without attach only long messages use other code, so fewer rank counts suffice.
-    for (attach, how, counts) in [(true, "attach", all), (false, "no-attach", &[2, 3, 8])] {
+    let all = Counts { few: &[1, 2, 3, 5, 8], others: &[4, 6, 7, 9] };
+    // Without attach only long messages use other code, so fewer numbers of ranks suffice.
+    let some = Counts { few: &[3], others: &[2, 8] };
+    for (attach, how, counts) in [(true, "attach", all), (false, "no-attach", some)] {
         for case in conformance::cases() {
             let group = format!("conformance/{how}");
             let start = move |ranks, case: &str| start(ranks, case, attach);
-            tests.push(test_of(&group, case, counts, start));
+            tests.extend(tests_of(&group, case, counts, start));
         }
     }
     tests

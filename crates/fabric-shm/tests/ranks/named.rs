@@ -15,6 +15,7 @@ const PART: &str = "CORNERSTONE_TEST_PART";
 /// A named test.
 pub(crate) struct Test {
     name: String,
+    is_long: bool,
     body: Box<dyn FnOnce() -> Result<(), String>>,
 }
 
@@ -23,7 +24,12 @@ impl Test {
         name: impl Into<String>,
         body: impl FnOnce() -> Result<(), String> + 'static,
     ) -> Self {
-        Test { name: name.into(), body: Box::new(body) }
+        Test { name: name.into(), is_long: false, body: Box::new(body) }
+    }
+
+    /// Makes this a test that is ignored, unless `--ignored` asks for those alone, as in programs of `cargo test`.
+    pub(crate) fn long(self) -> Self {
+        Test { is_long: true, ..self }
     }
 }
 
@@ -31,9 +37,13 @@ impl Test {
 /// returns for its name. Returns the exit status.
 pub(crate) fn run<W>(tests: Vec<Test>, watch: impl Fn(&str) -> W) -> i32 {
     let start = Instant::now();
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|w| !w.starts_with("--")).collect();
-    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.contains(word));
-    let tests: Vec<Test> = tests.into_iter().filter(|test| is_wanted(&test.name)).collect();
+    let (options, words): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|word| word.starts_with("--"));
+    let is_named = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
+    let (long, short): (Vec<Test>, Vec<Test>) =
+        tests.into_iter().filter(|test| is_named(&test.name)).partition(|test| test.is_long);
+    let wants_long = options.iter().any(|option| option == "--ignored");
+    let (tests, ignored) = if wants_long { (long, 0) } else { (short, long.len()) };
     let processors = thread::available_parallelism().map_or(1, |count| count.get());
     let at_once = processors.min(AT_ONCE_MAX).min(tests.len());
     let own = own_part();
@@ -47,7 +57,7 @@ pub(crate) fn run<W>(tests: Vec<Test>, watch: impl Fn(&str) -> W) -> i32 {
     // Whoever has started a part counts for all.
     if own.is_none() {
         println!(
-            "\ntest result: {word}. {passed} passed; {failed} failed; 0 ignored; finished in {seconds:.1} s"
+            "\ntest result: {word}. {passed} passed; {failed} failed; {ignored} ignored; finished in {seconds:.1} s"
         );
     }
     i32::from(failed > 0)
@@ -62,7 +72,7 @@ fn own_part() -> Option<(usize, usize)> {
 /// Runs the tests one after the other, and returns how many have passed and failed.
 fn run_here<W>(tests: impl Iterator<Item = Test>, watch: impl Fn(&str) -> W) -> (usize, usize) {
     let (mut passed, mut failed) = (0, 0);
-    for Test { name, body } in tests {
+    for Test { name, body, .. } in tests {
         let watch = watch(&name);
         let outcome = body();
         drop(watch);

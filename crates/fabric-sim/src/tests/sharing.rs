@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use contract::{Error, Priority, Rank, Result, Source, Time, TimeSpan, Work, WorkKind};
 
-use super::conformance::less_polling;
 use super::{TAG, machine};
 use crate::machine::find;
 use crate::{Level, Machine, Options, Outcome};
@@ -140,41 +139,6 @@ fn waiting_until_a_moment_is_exact_at_every_level() {
             "{level:?}, {ranks_per_processor} a processor"
         );
     }
-}
-
-#[test]
-fn the_suite_passes_with_three_ranks_on_each_processor() {
-    for (name, level) in [("paragon-osf1", Level::Packets), ("sharc-ring", Level::LogGp)] {
-        let machine = less_polling(&find(name).unwrap());
-        let launch = |case: &'static conformance::Case, ranks: usize| {
-            let options =
-                Options { level: Some(level), ranks_per_processor: Some(3), ..Options::new(ranks) };
-            crate::run(&machine, &options, |rank| case.run(rank))
-                .map(drop)
-                .map_err(|(rank, error)| format!("rank {rank}: {error}"))
-        };
-        conformance::run_all([1, 2, 5, 9], launch)
-            .unwrap_or_else(|failed| panic!("{name}: {failed}"));
-    }
-}
-
-/// Ranks that poll while switches are long. A choice of the scheduler before all jobs of that moment were submitted
-/// gave the same rank slice after slice, for ever.
-#[test]
-fn ranks_that_poll_get_on_however_long_a_switch_is() {
-    let mut machine = find("paragon-osf1").unwrap();
-    machine.processor.switch = TimeSpan::from_us(800);
-    // Every case that polls takes some slices of 10 ms for each message; none comes near to ten minutes.
-    let limit = Time::ZERO + TimeSpan::from_us(600_000_000);
-    let launch = |case: &'static conformance::Case, ranks: usize| {
-        let options = Options { ranks_per_processor: Some(3), ..Options::new(ranks) };
-        let program = move |rank: &mut dyn Rank| case.run(rank);
-        let outcome = crate::run_watched(&machine, &options, program, &mut |watched| {
-            if watched.now() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
-        outcome.map(drop).map_err(|(rank, error)| format!("rank {rank}: {error}"))
-    };
-    conformance::run_all([2, 5, 9], launch).unwrap_or_else(|failed| panic!("{failed}"));
 }
 
 /// A rank that only computes never waits for anything, so nothing else would let the run be watched.

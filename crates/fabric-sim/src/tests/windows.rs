@@ -2,7 +2,7 @@
 
 use contract::{Element, Error, Operation, Rank, RankWindow, Reduction, Result, Time, TimeSpan};
 
-use super::{conformance, machine};
+use super::machine;
 use crate::machine::{Broken, Fault, find};
 use crate::{Level, Machine};
 
@@ -136,19 +136,6 @@ fn loads_and_stores_take_the_origin_alone() {
         window.compare_and_swap(rank, (1, 1000), 0, 5).map(drop)
     });
     assert_eq!(took[0], ns(2_000 + 2_000 + 3_000));
-}
-
-#[test]
-fn machines_with_agents_keep_the_contract() {
-    let by_processor =
-        "[windows]\npath = \"processor\"\nput_us = 0.1\nget_us = 0.1\nupdate_us = 0.1\n";
-    let switch = "[network]\nshape = \"switch\"\nlink_mb_per_s = 100\nlatency_us = 1\n";
-    for machine in [machine(BY_NETWORK), machine(&format!("{switch}{by_processor}"))] {
-        for level in [Level::LogGp, Level::Packets] {
-            (2..=5)
-                .for_each(|ranks| conformance::endpoints_pass(&machine, level, "windows/", ranks));
-        }
-    }
 }
 
 /// All ranks increment a word of every rank while ports fail: each update happens once.

@@ -2,14 +2,14 @@
 
 use fabric_tcp::TcpEndpoint;
 
-use crate::cases::conformance_tests;
+use crate::cases::{Counts, conformance_tests};
 use crate::harness::{Test, launch_and_gather};
 use crate::job::options;
 
-const RANKS: [usize; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+const RANKS: Counts = Counts { few: &[1, 2, 3, 5], others: &[4, 6, 7, 8, 9] };
 
 pub(crate) fn tests() -> Vec<Test> {
-    conformance_tests::<TcpEndpoint>("conformance", &RANKS, |ranks, case| {
+    conformance_tests::<TcpEndpoint>("conformance", RANKS, |ranks, case| {
         launch_and_gather(&options(ranks, case)).0
     })
 }

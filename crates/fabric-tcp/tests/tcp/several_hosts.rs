@@ -95,7 +95,7 @@ fn never_calls() -> Outcome {
     let options = StartOptions { program: "/bin/false".into(), ..options("localhost:2", 2, GOOD) };
     let begin = Instant::now();
     let (ended, _) = gather(&options);
-    check(begin.elapsed() < Duration::from_secs(60), || "it took too long".into())?;
+    check(begin.elapsed() < Duration::from_secs(600), || "it took too long".into())?;
     fails_with(&ended, &["localhost did not start", "status 1"])
 }
 
@@ -141,7 +141,7 @@ fn interrupted() -> Outcome {
     };
     let ended = start(&options, &mut signal, &mut |_| ControlFlow::Continue(()));
     check(ended == Err(LaunchError::Interrupted { signal: 2 }), || format!("{ended:?}"))?;
-    check(begin.elapsed() < Duration::from_secs(60), || "it took too long".into())
+    check(begin.elapsed() < Duration::from_secs(600), || "it took too long".into())
 }
 
 /// A rank of another run that connects by mistake gets an error, and the run continues without it.
@@ -149,7 +149,7 @@ fn wrong_secret() -> Outcome {
     let listen = free_port().map_err(|error| error.to_string())?;
     let caller = std::thread::spawn(move || {
         let secret = Secret::generate().expect("the system has random numbers");
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + Duration::from_secs(600);
         while Instant::now() < until {
             match fabric_tcp::remote::join(listen, 0, &secret) {
                 Ok(_) => return "it got in".to_string(),

@@ -123,9 +123,16 @@ mod tests {
 
     use super::*;
 
-    /// Runs a thread outside, which `sleeps`, and returns whether it is ever seen to sleep for a thread before `wake`
-    /// ends it.
-    fn is_seen_asleep(sleeps: impl FnOnce() + Send + 'static, wake: impl FnOnce()) -> bool {
+    /// Only a thread that never sleeps needs so many polls.
+    const NO_HANG: u32 = 100_000;
+
+    /// Runs a thread outside, which `sleeps`, and checks up to `polls` times whether it sleeps for a thread, before
+    /// `wake` ends it. Returns whether it was seen to do so.
+    fn is_seen_asleep(
+        polls: u32,
+        sleeps: impl FnOnce() + Send + 'static,
+        wake: impl FnOnce(),
+    ) -> bool {
         let (tell, told) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             // SAFETY: no memory is involved.
@@ -133,7 +140,7 @@ mod tests {
             sleeps();
         });
         let number = told.recv().unwrap();
-        let seen = (0..100).any(|_| {
+        let seen = (0..polls).any(|_| {
             std::thread::sleep(Duration::from_millis(2));
             sleeps_for_a_thread(number)
         });
@@ -147,6 +154,7 @@ mod tests {
         let barrier = Arc::new(Barrier::new(2));
         let other = barrier.clone();
         assert!(is_seen_asleep(
+            NO_HANG,
             move || {
                 other.wait();
             },
@@ -154,7 +162,7 @@ mod tests {
                 barrier.wait();
             }
         ));
-        assert!(!is_seen_asleep(|| std::thread::sleep(Duration::from_millis(400)), || ()));
+        assert!(!is_seen_asleep(100, || std::thread::sleep(Duration::from_millis(400)), || ()));
     }
 
     #[test]
@@ -163,7 +171,7 @@ mod tests {
         let joined = std::thread::spawn(move || {
             let _ = ended.recv();
         });
-        assert!(is_seen_asleep(|| joined.join().unwrap(), move || drop(end)));
+        assert!(is_seen_asleep(NO_HANG, || joined.join().unwrap(), move || drop(end)));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod active;
 mod hcs;
 mod history;
+mod launched;
 mod paslib;
 mod ring;
 mod tuple;

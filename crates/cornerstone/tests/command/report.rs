@@ -5,9 +5,7 @@ use cornerstone::report::render;
 use record::Run;
 use sha2::{Digest, Sha256};
 
-mod synthetic;
-
-use synthetic::{CABINET, DESK, PREDICTED, run, run_of};
+use crate::synthetic::{CABINET, DESK, PREDICTED, run, run_of};
 
 /// Returns the data that the page's script draws.
 fn data(page: &str) -> serde_json::Value {
@@ -53,7 +51,7 @@ fn the_policy_admits_the_scripts_of_the_page_and_no_other() {
 #[test]
 fn texts_of_a_results_file_cannot_leave_their_place() {
     let clean = render(&[run_of(&DESK, "ping-pong")]);
-    let page = render(&[synthetic::hostile_run(), synthetic::hostile_run()]);
+    let page = render(&[crate::synthetic::hostile_run(), crate::synthetic::hostile_run()]);
     assert_eq!(page.matches("<script").count(), clean.matches("<script").count());
     assert!(!page.contains("<img"), "an element of the attack stands in the page");
     assert!(!page.contains("alert(1)</script><"));
@@ -131,7 +129,7 @@ fn a_benchmark_without_sizes_is_drawn_over_ranks() {
 
 #[test]
 fn an_empty_run_and_no_run_say_so() {
-    assert!(render(&[synthetic::empty_run()]).contains("contains no measurement"));
+    assert!(render(&[crate::synthetic::empty_run()]).contains("contains no measurement"));
     assert!(render(&[]).contains("No run was given"));
 }
 
@@ -158,7 +156,7 @@ fn numbers_that_are_none_do_not_break_the_page() {
 #[test]
 fn a_results_file_read_back_gives_the_same_report() {
     let run = Run { ended: false, ..run_of(&DESK, "ping-pong") };
-    let read = Run::parse(&run.label, &synthetic::to_json_lines(&run)).unwrap();
+    let read = Run::parse(&run.label, &crate::synthetic::to_json_lines(&run)).unwrap();
     let (read, made) = (render(&[read]), render(&[run]));
     let differs = read.bytes().zip(made.bytes()).position(|(a, b)| a != b).unwrap_or(0);
     assert!(read == made, "{} / {}", &read[differs - 99..][..150], &made[differs - 99..][..150]);
@@ -171,7 +169,7 @@ fn the_same_runs_give_the_same_bytes() {
 
 #[test]
 fn each_pair_has_a_bar_beside_an_equal_share_and_jains_index() {
-    let page = render(&[synthetic::pairs_run()]);
+    let page = render(&[crate::synthetic::pairs_run()]);
     // 20 of at most 40 MB/s; an equal part would be 30.
     for part in ["width:50.00%", "width:100.00%", "left:75.00%"] {
         assert!(page.contains(part), "{part}");
@@ -181,7 +179,7 @@ fn each_pair_has_a_bar_beside_an_equal_share_and_jains_index() {
 
 #[test]
 fn links_of_a_simulated_network_have_a_bar_each_and_other_runs_have_none() {
-    let page = render(&[synthetic::pairs_run()]);
+    let page = render(&[crate::synthetic::pairs_run()]);
     let links = &page[page.find("Links: how busy each was").expect("links are shown")..];
     for part in ["node 1 +x", "width:75.00%", "25 %, 7 packets"] {
         assert!(links.contains(part), "{part}");

@@ -1,61 +1,19 @@
 //! Tests C programs with the header and the library, as ranks of the launcher.
 
-use std::collections::BTreeSet;
+mod compiled;
+mod ending;
+mod generated;
+mod header;
+
 use std::ffi::OsString;
 use std::os::{fd::OwnedFd, unix::net::UnixDatagram};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-use std::sync::{Mutex, OnceLock};
 
+use compiled::compile;
 use fabric_shm::{Binding, LaunchError, LaunchOptions, launch_and_read};
 use fabric_tcp::Secret;
 use fabric_tcp::library::job;
-
-#[path = "programs/ending.rs"]
-mod ending;
-
-/// Returns a folder with the library under the name that the loader searches; it lasts as long as the folder of the
-/// tests.
-fn library_folder() -> &'static Path {
-    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
-    FOLDER.get_or_init(|| {
-        let built = std::env::current_exe().unwrap().with_file_name("libmpi_abi.so");
-        assert!(built.exists(), "{} was not built", built.display());
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mpi");
-        std::fs::create_dir_all(&folder).unwrap();
-        for name in ["libmpi_abi.so.1", "libmpi_abi.so"] {
-            let _ = std::fs::remove_file(folder.join(name));
-            std::os::unix::fs::symlink(&built, folder.join(name)).unwrap();
-        }
-        folder
-    })
-}
-
-/// Compiles a program once, because another test may be running it already.
-fn compile(name: &str) -> PathBuf {
-    static COMPILED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-    let folder = library_folder();
-    let program = folder.join(name);
-    let mut compiled = COMPILED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if compiled.contains(&program) {
-        return program;
-    }
-    let ended = Command::new("cc")
-        .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-g", "-o"])
-        .arg(&program)
-        .arg(source.join(format!("{name}.c")))
-        .arg(format!("-I{}/include", env!("CARGO_MANIFEST_DIR")))
-        .arg(format!("-I{}", folder.display()))
-        .arg(format!("-L{}", folder.display()))
-        .arg(format!("-Wl,-rpath,{}", folder.display()))
-        .args(["-lmpi_abi", "-pthread"])
-        .output()
-        .expect("the tests need a C compiler named cc");
-    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
-    compiled.insert(program.clone());
-    program
-}
 
 /// Runs a program, and returns its outcome and the output of its ranks.
 fn run(program: &Path, ranks: usize, argument: &str) -> (Result<(), LaunchError>, String) {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fabric_shm::{LaunchOptions, launch_and_read};
+use fabric_shm::{LaunchError, LaunchOptions, launch_and_read};
 
 /// Returns the path of an example, which cargo builds beside the tests.
 fn example(name: &str) -> PathBuf {
@@ -10,21 +10,20 @@ fn example(name: &str) -> PathBuf {
     tests.parent().unwrap().with_file_name("examples").join(name)
 }
 
-/// Runs an example. Returns the output of its ranks.
-fn run(name: &str, ranks: usize, job: Vec<u8>) -> String {
+/// Runs an example. Returns how the run ended, and the output of its ranks.
+fn run(name: &str, ranks: usize, job: Vec<u8>) -> (Result<(), LaunchError>, String) {
     let mut options = LaunchOptions::new(ranks, job);
     options.program = example(name);
     options.any_program = true;
     let (ended, written) = launch_and_read(options);
-    let text = String::from_utf8(written).unwrap();
-    assert!(ended.is_ok(), "{ranks} ranks: {ended:?}\n{text}");
-    text
+    (ended, String::from_utf8(written).unwrap())
 }
 
 /// Runs an example over each fabric of this host, and checks that its output contains `words`.
 fn says(name: &str, ranks: usize, words: &str) {
     for (fabric, job) in launched::jobs_on_this_host().unwrap() {
-        let text = run(name, ranks, job);
+        let (ended, text) = run(name, ranks, job);
+        assert!(ended.is_ok(), "{ranks} ranks over {fabric}: {ended:?}\n{text}");
         assert!(text.contains(words), "{ranks} ranks over {fabric}: {text}");
     }
 }
@@ -76,4 +75,13 @@ fn all_nodes_of_a_ring_come_to_the_mean() {
         let mean = (4 * nodes - 1) as f64 / 2.0;
         says("ring_relaxation", nodes, &format!("{nodes} nodes: all numbers have become {mean}"));
     }
+}
+
+#[test]
+fn an_unknown_fabric_is_named_by_its_first_line() {
+    let job = b"cornerstone-carrier-pigeon-2\nsecret".to_vec();
+    let (ended, text) = run("active_messages", 1, job);
+    assert!(ended.is_err(), "{text}");
+    let text = format!("{text}{ended:?}");
+    assert!(text.contains("'cornerstone-carrier-pigeon-2'") && !text.contains("secret"), "{text}");
 }

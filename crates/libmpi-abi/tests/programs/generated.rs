@@ -1,6 +1,6 @@
 //! Tests that the generated files match the data.
 
-#[path = "../generator/mod.rs"]
+#[path = "../../generator/mod.rs"]
 mod generator;
 
 #[test]

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use mpi::{Datatype, Element, ErrorClass, Kind, Memory, Operation, Predefined, Reduction, Unit};
 
-use crate::random::Random;
+use super::random::Random;
 
 fn on(operation: impl Into<Operation>, of: &Rc<Datatype>) -> mpi::Result<Reduction> {
     Reduction::new(Rc::new(operation.into()), of.clone())

@@ -9,7 +9,7 @@ use mpi::{
     Position, Representation, Unit, Whence, delete_file,
 };
 
-use crate::random::Random;
+use super::random::Random;
 use crate::ranks::on;
 
 fn to_make() -> AccessMode {

@@ -1,12 +1,10 @@
 //! MPI in Rust over the reference fabric.
 
-mod ranks;
-
+use crate::ranks::{Outcome, World, on};
 use mpi::{
     Attributes, Datatype, Element, ErrorClass, Group, Incoming, Info, Operation, Outgoing, Peer,
     Predefined, ScanKind,
 };
-use ranks::{Outcome, World, on};
 
 /// Runs a program on 1 to 5 ranks; each must succeed.
 fn on_each_size(program: impl Fn(&World) -> Outcome + Sync) {

@@ -1,8 +1,6 @@
 //! The foldfft in its three variants compared with its definition.
 
-mod common;
-
-use common::{Noise, oracle, relative_rms_error, widen};
+use crate::common::{Noise, oracle, relative_rms_error, widen};
 use kernels::foldfft::{FoldFft, TYPICAL_SIZES, Variant, foldfft_operations};
 use kernels::{Complex32, Complex64, Error, Instructions};
 

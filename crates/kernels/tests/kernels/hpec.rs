@@ -1,9 +1,7 @@
 //! Filters, factorisation and detection compared with slow, obvious forms in double precision, with every set of
 //! instructions.
 
-mod common;
-
-use common::{Noise, relative_rms_error, widen};
+use crate::common::{Noise, relative_rms_error, widen};
 use kernels::cfar::Cfar;
 use kernels::fir::{Convolution, FrequencyFir, TimeFir};
 use kernels::qr::{self, Qr};

@@ -1,12 +1,10 @@
 //! Random intercommunicators and graphs over the reference fabric, compared with the data from which they are built.
 
-mod ranks;
-
+use crate::ranks::{World, on};
 use mpi::{
     Bridge, Cartesian, Comparison, Edge, ErrorClass, Graph, Neighbourhood, Peer, RankTopology,
 };
 use random::SplitMix64;
-use ranks::{World, on};
 
 /// Returns the group of each rank of the world; neither of the two groups is empty.
 fn sides(size: usize, random: &mut SplitMix64) -> Vec<usize> {

@@ -1,8 +1,6 @@
 //! The block FFT compared with the definition of the transform, for every length, batch, layout and instruction set.
 
-mod common;
-
-use common::{Noise, oracle, relative_rms_error, widen};
+use crate::common::{Noise, oracle, relative_rms_error, widen};
 use kernels::fft::{BlockFft, LibraryFft, Strided, nominal_operations};
 use kernels::{Complex, Complex32, Complex64, Error, Instructions};
 use proptest::prelude::*;

@@ -4,6 +4,4 @@ mod files;
 mod model;
 mod operations;
 mod random;
-#[path = "../ranks/mod.rs"]
-mod ranks;
 mod types;

@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use mpi::{Datatype, Distribution, Kind, Memory, Order, Spread, Unit};
 
-use crate::model::Model;
-use crate::random::Random;
+use super::model::Model;
+use super::random::Random;
 
 /// Largest number of elements: more make the oracle too slow.
 const MOST_ELEMENTS: usize = 400;
