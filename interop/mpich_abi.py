@@ -206,8 +206,8 @@ def fortran(tally, ranks, environment, folder):
 
 
 def mpi4py(tally, ranks):
-    """Tests the wheel of mpi4py from PyPI with the tests from its sources. Our files are in the same environment, as pip
-    installs them, and no variable names a library."""
+    """Tests the wheel of mpi4py from PyPI with the tests from its sources. Our files are in the same environment, as
+    pip installs them, and no variable names a library."""
     python = FOLDER / "venv" / "bin" / "python3"
     if not python.exists():
         must([sys.executable, "-m", "venv", FOLDER / "venv"])

@@ -286,9 +286,8 @@ fn value_written_apart(error: &clap::Error, words: &[String]) -> Option<String> 
     let command = Arguments::command();
     let subcommand = command.find_subcommand(words.get(1)?)?;
     let has_optional_value = |word: &str| {
-        let name = word.strip_prefix("--");
-        let known = subcommand.get_arguments().find(|known| known.get_long() == name);
-        name.is_some() && known.is_some_and(clap::Arg::is_require_equals_set)
+        let mut known = subcommand.get_arguments().filter(|one| one.is_require_equals_set());
+        known.any(|one| one.get_long() == word.strip_prefix("--"))
     };
     let refused = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(word)) => Some(word),

@@ -112,7 +112,7 @@ fn a_resumed_run_keeps_what_is_not_given_again() {
 fn the_other_commands_that_measure_are_resumed_as_runs() {
     let pmp = run("cornerstone pmp p.pmp --ranks 2 --period 1ms");
     assert_eq!((&pmp.names[..], pmp.ranks), (&["pmp".to_string()][..], Some(RankCounts(vec![2]))));
-    let chain = run("cornerstone pipeline c.toml --granularity 8,16 --doublings 1 --copies");
+    let chain = run("cornerstone pipeline c.toml --granularity=8,16 --doublings 1 --copies");
     let chain = chain.pipeline.unwrap();
     assert_eq!((chain.rows_per_message, chain.doublings, chain.copies), (vec![8, 16], 1, true));
     let turn = run("cornerstone corner-turn --ranks 2,4 --matrix 8x8");
