@@ -11,23 +11,19 @@ fn on_reference(case: &'static Case, ranks: usize) -> std::result::Result<(), St
 }
 
 #[test]
-fn the_reference_fabric_passes_on_1_to_4_ranks() {
-    run_all(1..=4, on_reference).unwrap();
+fn the_reference_fabric_passes_on_1_2_3_and_5_ranks() {
+    run_all([1, 2, 3, 5], on_reference).unwrap();
 }
 
 #[test]
-fn the_reference_fabric_passes_on_5_to_7_ranks() {
-    run_all(5..=7, on_reference).unwrap();
+fn the_reference_fabric_passes_on_8_ranks() {
+    run_all([8], on_reference).unwrap();
 }
 
 #[test]
-fn the_reference_fabric_passes_on_8_and_9_ranks() {
-    run_all(8..=9, on_reference).unwrap();
-}
-
-#[test]
-fn the_reference_fabric_passes_on_17_ranks() {
-    run_all([17], on_reference).unwrap();
+#[ignore = "long"]
+fn the_reference_fabric_passes_on_other_numbers_of_ranks() {
+    run_all([4, 6, 7, 9, 17], on_reference).unwrap();
 }
 
 /// A fabric of processes does not detect deadlocks. For it the messages alone, or the end of the rank that others wait

@@ -74,15 +74,21 @@ fn relative_error(ours: f64, published: f64) -> Option<f64> {
 
 /// Returns the names of all tables, as `paper/table`.
 pub fn tables() -> Vec<String> {
-    let table = |id: &str| id.splitn(3, '/').take(2).collect::<Vec<_>>().join("/");
-    let mut tables: Vec<String> = cells().iter().map(|cell| table(&cell.id)).collect();
-    tables.extend(processor_cells().iter().map(|cell| table(&cell.id)));
+    let mut tables: Vec<String> = cells().iter().map(|cell| table_of(&cell.id)).collect();
+    tables.extend(processor_cells().iter().map(|cell| table_of(&cell.id)));
     tables.dedup();
     tables
 }
 
+/// Returns the table of a cell, as `paper/table`.
+fn table_of(id: &str) -> String {
+    id.splitn(3, '/').take(2).collect::<Vec<_>>().join("/")
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn error_limit(row: &Row) -> f64 {
@@ -149,13 +155,27 @@ mod tests {
         }
     }
 
-    #[test]
-    fn every_published_cell_is_met_within_its_limit_or_its_miss_explained() {
-        let rows = reproduce(None, &mut |_| {}).unwrap();
-        for row in &rows {
+    /// Tables of long simulations.
+    const LONG: [&str; 3] = ["mitre-1995/4.4", "mitre-1995/4.9", "mitre-1995/6.1"];
+
+    fn is_met_or_explained(table: &str) {
+        for row in &reproduce(Some(table), &mut |_| {}).unwrap() {
             let explained = EXPLANATIONS.contains(&format!("`{}`", row.id));
             assert_eq!(misses(row), explained, "{row:?}");
         }
+    }
+
+    #[test]
+    fn every_published_cell_is_met_within_its_limit_or_its_miss_explained() {
+        let simulated: BTreeSet<String> = cells().iter().map(|cell| table_of(&cell.id)).collect();
+        let short = simulated.iter().filter(|table| !LONG.contains(&table.as_str()));
+        short.for_each(|table| is_met_or_explained(table));
+    }
+
+    #[test]
+    #[ignore = "long"]
+    fn every_published_cell_of_long_simulations_is_met_or_its_miss_explained() {
+        LONG.iter().for_each(|table| is_met_or_explained(table));
     }
 
     /// Tests MITRE table 4.4 by two of its rows: p pairs that do not send a share u of all messages, with a sum S, have

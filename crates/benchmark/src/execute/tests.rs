@@ -86,7 +86,17 @@ fn a_ping_pong_leaves_a_time_and_a_rate_for_each_size() {
 }
 
 #[test]
-fn every_benchmark_runs_and_its_data_arrive_at_any_number_of_ranks() {
+fn every_benchmark_runs_and_its_data_arrive_at_three_ranks() {
+    every_benchmark_runs(3);
+}
+
+#[test]
+#[ignore = "long"]
+fn every_benchmark_runs_and_its_data_arrive_at_two_and_five_ranks() {
+    [2, 5].into_iter().for_each(every_benchmark_runs);
+}
+
+fn every_benchmark_runs(ranks: usize) {
     // Patterns, chains, corner turns and congestors have numbers of ranks of their own, and tests of their own.
     // Applications need problems that are large enough for their ranks. A steady stream has rates over time, and times
     // no event.
@@ -107,38 +117,36 @@ fn every_benchmark_runs_and_its_data_arrive_at_any_number_of_ranks() {
     ];
     let all = catalogue().iter().map(|one| one.name);
     let chosen: Vec<&str> = all.filter(|name| !apart.contains(name)).collect();
-    for ranks in [2, 3, 5] {
-        let events = events(&chosen, ranks, &brief("0,1,8,3000"));
-        let steps = events.iter().filter(|event| matches!(event, Event::Started { .. })).count();
-        let (measured, skipped) = (measured(&events), skipped(&events));
-        assert_eq!(steps, measured.len() + skipped.len());
-        // Reference ranks are bound to no processor, and have no priorities.
-        let (refused, other): (Vec<_>, Vec<_>) =
-            skipped.iter().partition(|(label, _)| label.contains("priority=rate-monotonic"));
-        assert!(refused.iter().all(|(_, reason)| reason.contains("no priorities")), "{refused:?}");
-        // The longest size is no tuple and no buffer.
-        let mut other: Vec<&str> = other.iter().map(|(label, _)| *label).collect();
-        other.sort_unstable();
-        let expected = [
-            "process-switch",
-            "send-and-receive mode=asynchronous partner=another rank 3000 B",
-            "send-and-receive mode=asynchronous partner=itself 3000 B",
-            "send-and-receive mode=synchronous partner=another rank 3000 B",
-            "send-and-receive mode=synchronous partner=itself 3000 B",
-            "tuple-space 3000 B",
-        ];
-        assert_eq!(other, expected);
-        for name in chosen.iter().filter(|name| **name != "process-switch") {
-            assert!(measured.iter().any(|of| of[0].benchmark == *name), "{name}");
-        }
-        for first in measured.iter().map(|of| &of[0]).filter(|first| first.search.is_some()) {
-            assert_eq!(first.search.as_ref().unwrap().trials.len(), 1, "{first:?}");
-        }
-        for time in measured.iter().map(|of| &of[0]).filter(|first| first.group != "real-time") {
-            assert!(time.summary.n >= 1 && time.metric == "time" && time.unit == "us", "{time:?}");
-            assert!(!time.warm_up_samples.is_empty(), "{time:?}");
-            assert_ne!(time.stop_reason, StopReason::Precision, "3 samples are never enough");
-        }
+    let events = events(&chosen, ranks, &brief("0,1,8,3000"));
+    let steps = events.iter().filter(|event| matches!(event, Event::Started { .. })).count();
+    let (measured, skipped) = (measured(&events), skipped(&events));
+    assert_eq!(steps, measured.len() + skipped.len());
+    // Reference ranks are bound to no processor, and have no priorities.
+    let (refused, other): (Vec<_>, Vec<_>) =
+        skipped.iter().partition(|(label, _)| label.contains("priority=rate-monotonic"));
+    assert!(refused.iter().all(|(_, reason)| reason.contains("no priorities")), "{refused:?}");
+    // The longest size is no tuple and no buffer.
+    let mut other: Vec<&str> = other.iter().map(|(label, _)| *label).collect();
+    other.sort_unstable();
+    let expected = [
+        "process-switch",
+        "send-and-receive mode=asynchronous partner=another rank 3000 B",
+        "send-and-receive mode=asynchronous partner=itself 3000 B",
+        "send-and-receive mode=synchronous partner=another rank 3000 B",
+        "send-and-receive mode=synchronous partner=itself 3000 B",
+        "tuple-space 3000 B",
+    ];
+    assert_eq!(other, expected);
+    for name in chosen.iter().filter(|name| **name != "process-switch") {
+        assert!(measured.iter().any(|of| of[0].benchmark == *name), "{name}");
+    }
+    for first in measured.iter().map(|of| &of[0]).filter(|first| first.search.is_some()) {
+        assert_eq!(first.search.as_ref().unwrap().trials.len(), 1, "{first:?}");
+    }
+    for time in measured.iter().map(|of| &of[0]).filter(|first| first.group != "real-time") {
+        assert!(time.summary.n >= 1 && time.metric == "time" && time.unit == "us", "{time:?}");
+        assert!(!time.warm_up_samples.is_empty(), "{time:?}");
+        assert_ne!(time.stop_reason, StopReason::Precision, "3 samples are never enough");
     }
 }
 
