@@ -63,8 +63,7 @@ macro_rules! x86_vector {
 macro_rules! x86_lanes {
     (
         $name:ident of $real:ty: $splat:ident,
-        $add:ident, $sub:ident, $mul:ident, $mul_add:ident, $neg_mul_add:ident,
-        $deinterleave:ident, $deinterleave_in_order:ident, $interleave:ident, $interleave_in_order:ident
+        $add:ident, $sub:ident, $mul:ident, $mul_add:ident, $neg_mul_add:ident
     ) => {
         impl Lanes for $name {
             #[inline(always)]
@@ -102,7 +101,18 @@ macro_rules! x86_lanes {
                 // SAFETY: `self` proves the instructions.
                 $name(unsafe { $neg_mul_add(self.0, factor.0, addend.0) })
             }
+        }
+    };
+}
 
+/// Defines how such a type holds complex numbers, each operation by the named function.
+#[cfg(target_arch = "x86_64")]
+macro_rules! x86_complexes {
+    (
+        $name:ident:
+        $deinterleave:ident, $deinterleave_in_order:ident, $interleave:ident, $interleave_in_order:ident
+    ) => {
+        impl Complexes for $name {
             #[inline(always)]
             fn deinterleave(low: Self, high: Self) -> (Self, Self) {
                 // SAFETY: the vectors prove the instructions.
@@ -240,18 +250,21 @@ pub(crate) trait Lanes: Vector {
     fn mul_add(self, factor: Self, addend: Self) -> Self;
     /// Returns `addend - self * factor`, rounded once if the instructions allow it.
     fn neg_mul_add(self, factor: Self, addend: Self) -> Self;
+}
 
+/// A vector of which two hold complex numbers: real and imaginary parts apart, or one after the other as in memory.
+pub(crate) trait Complexes: Lanes {
     /// Returns real parts and imaginary parts of the complex numbers that are interleaved in `low`, then `high`.
     ///
-    /// The order of the lanes is the fastest one for the instructions; [`Lanes::interleave`] reverses it.
+    /// The order of the lanes is the fastest one for the instructions; [`Complexes::interleave`] reverses it.
     fn deinterleave(low: Self, high: Self) -> (Self, Self);
 
-    /// As [`Lanes::deinterleave`], with the i-th complex number in lane i.
+    /// As [`Complexes::deinterleave`], with the i-th complex number in lane i.
     fn deinterleave_in_order(low: Self, high: Self) -> (Self, Self);
 
-    /// Returns the inverse of [`Lanes::deinterleave`].
+    /// Returns the inverse of [`Complexes::deinterleave`].
     fn interleave(re: Self, im: Self) -> (Self, Self);
 
-    /// As [`Lanes::interleave`], for lanes in natural order: lane i becomes the i-th complex number.
+    /// As [`Complexes::interleave`], for lanes in natural order: lane i becomes the i-th complex number.
     fn interleave_in_order(re: Self, im: Self) -> (Self, Self);
 }

@@ -10,7 +10,7 @@ use num_complex::Complex;
 use super::butterfly::{Pair, transform};
 use super::scalar::Scalar;
 use super::tile::{self, Job};
-use crate::lanes::{Lanes, Vector};
+use crate::lanes::{Complexes, Vector};
 use crate::prefetch::prefetch_line;
 
 /// Number of lanes of the vectors whose rows may be in parts, see [`Parts`].
@@ -51,7 +51,7 @@ pub(super) fn roots<V: Vector<Element: Scalar>>(length: usize) -> Vec<Complex<V:
 /// The job's memory contains the rows and one row of scratch, its roots are those of [`roots`], and the processor has
 /// the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn rows<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
+pub(super) unsafe fn rows<V: Complexes<Element: Scalar>, const A: usize, const B: usize>(
     job: &Job<V::Element>,
 ) {
     for row in 0..job.tiles {
@@ -73,7 +73,11 @@ pub(super) unsafe fn rows<V: Lanes<Element: Scalar>, const A: usize, const B: us
 /// As for [`rows`], and the parts contain the rows, whatever the job's input is. The output is one of the parts, in its
 /// place, or does not overlap any of them.
 #[inline(always)]
-pub(super) unsafe fn rows_in_parts<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
+pub(super) unsafe fn rows_in_parts<
+    V: Complexes<Element: Scalar>,
+    const A: usize,
+    const B: usize,
+>(
     job: &Job<V::Element>,
     parts: &Parts<V::Element>,
 ) {
@@ -100,7 +104,7 @@ pub(super) unsafe fn rows_in_parts<V: Lanes<Element: Scalar>, const A: usize, co
 
 /// Loads the real and the imaginary parts of the points at `at`, as many as there are lanes.
 #[inline(always)]
-unsafe fn load<V: Lanes<Element: Scalar>>(at: *const V::Element) -> Pair<V> {
+unsafe fn load<V: Complexes<Element: Scalar>>(at: *const V::Element) -> Pair<V> {
     // SAFETY: the caller guarantees the points.
     let (re, im) = unsafe { V::deinterleave_in_order(V::load(at), V::load(at.add(V::COUNT))) };
     Pair { re, im }
@@ -108,7 +112,7 @@ unsafe fn load<V: Lanes<Element: Scalar>>(at: *const V::Element) -> Pair<V> {
 
 /// Transforms one row. `points(n, k)` returns as many points as there are lanes from point `B * n + k` on.
 #[inline(always)]
-unsafe fn one_row<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
+unsafe fn one_row<V: Complexes<Element: Scalar>, const A: usize, const B: usize>(
     job: &Job<V::Element>,
     points: impl Fn(usize, usize) -> Pair<V>,
     output: *mut V::Element,
@@ -125,7 +129,7 @@ unsafe fn one_row<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
 
 /// Transforms the columns of one row, multiplies and transposes them.
 #[inline(always)]
-unsafe fn transposed_columns<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
+unsafe fn transposed_columns<V: Complexes<Element: Scalar>, const A: usize, const B: usize>(
     points: impl Fn(usize, usize) -> Pair<V>,
     scratch: *mut Pair<V>,
     roots: *const Pair<V>,

@@ -12,7 +12,7 @@ use num_complex::Complex;
 
 use super::butterfly::{Pair, transform};
 use super::scalar::Scalar;
-use crate::lanes::{Lanes, Vector};
+use crate::lanes::{Complexes, Vector};
 use ends::{Columns, InPlace, Turned, scatter};
 use order::split;
 use passes::{columns_pass, from_rows, in_place, put_all, remaining_passes};
@@ -63,7 +63,7 @@ pub(super) const fn rows_per_tile<V: Vector>(length: usize) -> usize {
 /// The job's memory contains `tiles` whole tiles of [`rows_per_tile`] transforms and a tile of scratch, its roots are
 /// those of `N`, and the processor has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn rows<V: Lanes<Element: Scalar>, const N: usize>(job: &Job<V::Element>) {
+pub(super) unsafe fn rows<V: Complexes<Element: Scalar>, const N: usize>(job: &Job<V::Element>) {
     for tile in 0..job.tiles {
         let (input, output) =
             (tile * V::COUNT * job.input_pitch, tile * V::COUNT * job.output_pitch);
@@ -93,7 +93,7 @@ pub(super) unsafe fn rows<V: Lanes<Element: Scalar>, const N: usize>(job: &Job<V
 /// As for [`rows`], with `2 * N` at least `V::COUNT`; the output has `N` rows of all transforms, each aligned to a
 /// vector if `STREAMED`.
 #[inline(always)]
-pub(super) unsafe fn turned<V: Lanes<Element: Scalar>, const N: usize, const STREAMED: bool>(
+pub(super) unsafe fn turned<V: Complexes<Element: Scalar>, const N: usize, const STREAMED: bool>(
     job: &Job<V::Element>,
 ) {
     for tile in 0..job.tiles {
@@ -113,7 +113,7 @@ pub(super) unsafe fn turned<V: Lanes<Element: Scalar>, const N: usize, const STR
 /// The job's memory contains `N` rows of `tiles` times `V::COUNT` columns and a tile of scratch, its roots are those of
 /// `N`, and the processor has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn columns<V: Lanes<Element: Scalar>, const N: usize>(job: &Job<V::Element>) {
+pub(super) unsafe fn columns<V: Complexes<Element: Scalar>, const N: usize>(job: &Job<V::Element>) {
     for tile in 0..job.tiles {
         // SAFETY: the caller's guarantee, for this tile. Input and output may be the same: all points are read before
         // the last pass, or by it before it writes.
@@ -150,7 +150,7 @@ pub(super) unsafe fn columns<V: Lanes<Element: Scalar>, const N: usize>(job: &Jo
 /// # Safety
 /// Scratch and output have room for `N` points of all lanes, and the roots are those of `N`.
 #[inline(always)]
-pub(super) unsafe fn from_scratch<V: Lanes<Element: Scalar>, const N: usize>(
+pub(super) unsafe fn from_scratch<V: Complexes<Element: Scalar>, const N: usize>(
     scratch: *mut Pair<V>,
     roots: *const Complex<V::Element>,
     output: *mut V::Element,
@@ -162,7 +162,7 @@ pub(super) unsafe fn from_scratch<V: Lanes<Element: Scalar>, const N: usize>(
 
 /// Computes transforms that fit a vector, several in a row of the square.
 #[inline(always)]
-unsafe fn short_rows<V: Lanes<Element: Scalar>, const N: usize>(
+unsafe fn short_rows<V: Complexes<Element: Scalar>, const N: usize>(
     input: *const V::Element,
     input_pitch: usize,
     output: *mut V::Element,

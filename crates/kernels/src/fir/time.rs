@@ -6,7 +6,7 @@ use super::{check_output, check_taps};
 use crate::dispatch::dispatched;
 use crate::error::Result;
 use crate::instructions::Instructions;
-use crate::lanes::{Lanes, Vector};
+use crate::lanes::{Complexes, Vector};
 
 /// Number of vectors of output points that one pass over the taps computes: with real and imaginary parts eight sums,
 /// which hide the latency of the multiply-add.
@@ -85,7 +85,7 @@ dispatched! {
 /// The processor has the instructions; `output` is a multiple of [`PASS_MAX`] points, and `re` and `im` have `taps - 1`
 /// numbers more than it has points.
 #[inline(always)]
-unsafe fn passes<V: Lanes + Vector<Element = f32>>(
+unsafe fn passes<V: Complexes + Vector<Element = f32>>(
     taps: &[Complex32],
     re: &[f32],
     im: &[f32],

@@ -3,7 +3,7 @@
 use num_complex::Complex32;
 
 use crate::instructions::Instructions;
-use crate::lanes::{Array, Lanes, Vector};
+use crate::lanes::{Array, Complexes, Vector};
 
 /// Folding and weighting of many instances in vector instructions.
 pub(super) struct Steps {
@@ -96,7 +96,7 @@ impl Steps {
 
 /// Folds four instances at a time, so that a vector of the window is loaded once for four.
 #[inline(always)]
-unsafe fn fold<V: Lanes<Element = f32>>(
+unsafe fn fold<V: Complexes<Element = f32>>(
     input: *const f32,
     window: *const f32,
     points: usize,
@@ -132,7 +132,7 @@ unsafe fn fold<V: Lanes<Element = f32>>(
 }
 
 #[inline(always)]
-unsafe fn fold_group<V: Lanes<Element = f32>, const G: usize>(
+unsafe fn fold_group<V: Complexes<Element = f32>, const G: usize>(
     input: *const f32,
     window: *const f32,
     points: usize,
@@ -163,7 +163,7 @@ unsafe fn fold_group<V: Lanes<Element = f32>, const G: usize>(
 }
 
 #[inline(always)]
-unsafe fn weigh<V: Lanes<Element = f32>>(
+unsafe fn weigh<V: Complexes<Element = f32>>(
     data: *mut f32,
     length: usize,
     weights: *const f32,

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Lanes, Vector};
+use super::{Complexes, Lanes, Vector};
 
 x86_vector! {
     /// 8 single-precision numbers. A value exists only on a processor with AVX2 and fused multiply-add.
@@ -12,7 +12,11 @@ x86_vector! {
 
 x86_lanes! {
     F32x8 of f32: _mm256_set1_ps,
-    _mm256_add_ps, _mm256_sub_ps, _mm256_mul_ps, _mm256_fmadd_ps, _mm256_fnmadd_ps,
+    _mm256_add_ps, _mm256_sub_ps, _mm256_mul_ps, _mm256_fmadd_ps, _mm256_fnmadd_ps
+}
+
+x86_complexes! {
+    F32x8:
     deinterleave_f32, deinterleave_in_order_f32, interleave_f32, interleave_in_order_f32
 }
 
@@ -24,8 +28,7 @@ x86_vector! {
 
 x86_lanes! {
     F64x4 of f64: _mm256_set1_pd,
-    _mm256_add_pd, _mm256_sub_pd, _mm256_mul_pd, _mm256_fmadd_pd, _mm256_fnmadd_pd,
-    deinterleave_f64, deinterleave_in_order_f64, interleave_f64, interleave_in_order_f64
+    _mm256_add_pd, _mm256_sub_pd, _mm256_mul_pd, _mm256_fmadd_pd, _mm256_fnmadd_pd
 }
 
 x86_vector! {
@@ -65,36 +68,6 @@ unsafe fn interleave_in_order_f32(re: __m256, im: __m256) -> (__m256, __m256) {
     unsafe {
         let (low, high) = interleave_f32(re, im);
         (_mm256_permute2f128_ps::<0x20>(low, high), _mm256_permute2f128_ps::<0x31>(low, high))
-    }
-}
-
-#[inline(always)]
-unsafe fn deinterleave_f64(low: __m256d, high: __m256d) -> (__m256d, __m256d) {
-    // SAFETY: the caller guarantees AVX2.
-    unsafe { (_mm256_unpacklo_pd(low, high), _mm256_unpackhi_pd(low, high)) }
-}
-
-#[inline(always)]
-unsafe fn deinterleave_in_order_f64(low: __m256d, high: __m256d) -> (__m256d, __m256d) {
-    // SAFETY: the caller guarantees AVX2.
-    unsafe {
-        let first_halves = _mm256_permute2f128_pd::<0x20>(low, high);
-        deinterleave_f64(first_halves, _mm256_permute2f128_pd::<0x31>(low, high))
-    }
-}
-
-#[inline(always)]
-unsafe fn interleave_f64(re: __m256d, im: __m256d) -> (__m256d, __m256d) {
-    // SAFETY: the caller guarantees AVX2.
-    unsafe { (_mm256_unpacklo_pd(re, im), _mm256_unpackhi_pd(re, im)) }
-}
-
-#[inline(always)]
-unsafe fn interleave_in_order_f64(re: __m256d, im: __m256d) -> (__m256d, __m256d) {
-    // SAFETY: the caller guarantees AVX2.
-    unsafe {
-        let (low, high) = interleave_f64(re, im);
-        (_mm256_permute2f128_pd::<0x20>(low, high), _mm256_permute2f128_pd::<0x31>(low, high))
     }
 }
 

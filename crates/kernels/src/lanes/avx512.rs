@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Lanes, Vector};
+use super::{Complexes, Lanes, Vector};
 
 x86_vector! {
     /// 16 single-precision numbers. A value exists only on a processor with AVX-512 foundation.
@@ -12,7 +12,11 @@ x86_vector! {
 
 x86_lanes! {
     F32x16 of f32: _mm512_set1_ps,
-    _mm512_add_ps, _mm512_sub_ps, _mm512_mul_ps, _mm512_fmadd_ps, _mm512_fnmadd_ps,
+    _mm512_add_ps, _mm512_sub_ps, _mm512_mul_ps, _mm512_fmadd_ps, _mm512_fnmadd_ps
+}
+
+x86_complexes! {
+    F32x16:
     deinterleave_f32, deinterleave_in_order_f32, interleave_f32, interleave_in_order_f32
 }
 
@@ -24,8 +28,7 @@ x86_vector! {
 
 x86_lanes! {
     F64x8 of f64: _mm512_set1_pd,
-    _mm512_add_pd, _mm512_sub_pd, _mm512_mul_pd, _mm512_fmadd_pd, _mm512_fnmadd_pd,
-    deinterleave_f64, deinterleave_in_order_f64, interleave_f64, interleave_in_order_f64
+    _mm512_add_pd, _mm512_sub_pd, _mm512_mul_pd, _mm512_fmadd_pd, _mm512_fnmadd_pd
 }
 
 x86_vector! {
@@ -67,38 +70,6 @@ unsafe fn interleave_in_order_f32(re: __m512, im: __m512) -> (__m512, __m512) {
         let low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
         let high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
         (_mm512_permutex2var_ps(re, low, im), _mm512_permutex2var_ps(re, high, im))
-    }
-}
-
-#[inline(always)]
-unsafe fn deinterleave_f64(low: __m512d, high: __m512d) -> (__m512d, __m512d) {
-    // SAFETY: the caller guarantees AVX-512 foundation.
-    unsafe { (_mm512_unpacklo_pd(low, high), _mm512_unpackhi_pd(low, high)) }
-}
-
-#[inline(always)]
-unsafe fn deinterleave_in_order_f64(low: __m512d, high: __m512d) -> (__m512d, __m512d) {
-    // SAFETY: the caller guarantees AVX-512 foundation.
-    unsafe {
-        let re = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
-        let im = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
-        (_mm512_permutex2var_pd(low, re, high), _mm512_permutex2var_pd(low, im, high))
-    }
-}
-
-#[inline(always)]
-unsafe fn interleave_f64(re: __m512d, im: __m512d) -> (__m512d, __m512d) {
-    // SAFETY: the caller guarantees AVX-512 foundation.
-    unsafe { (_mm512_unpacklo_pd(re, im), _mm512_unpackhi_pd(re, im)) }
-}
-
-#[inline(always)]
-unsafe fn interleave_in_order_f64(re: __m512d, im: __m512d) -> (__m512d, __m512d) {
-    // SAFETY: the caller guarantees AVX-512 foundation.
-    unsafe {
-        let low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
-        let high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
-        (_mm512_permutex2var_pd(re, low, im), _mm512_permutex2var_pd(re, high, im))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Lanes as plain arrays, which compilers map to the vectors that the architecture always has.
 
-use super::{Lanes, Vector};
+use super::{Complexes, Lanes, Vector};
 
 /// `N` numbers.
 #[derive(Clone, Copy)]
@@ -89,7 +89,13 @@ where
     fn neg_mul_add(self, factor: Self, addend: Self) -> Self {
         addend.sub(self.mul(factor))
     }
+}
 
+impl<T, const N: usize> Complexes for Array<T, N>
+where
+    Self: Lanes,
+    T: Copy,
+{
     #[inline(always)]
     fn deinterleave(low: Self, high: Self) -> (Self, Self) {
         (Array::take(low, high, |lane| 2 * lane), Array::take(low, high, |lane| 2 * lane + 1))

@@ -2,7 +2,7 @@
 
 use super::order::place;
 use crate::fft::butterfly::Pair;
-use crate::lanes::Lanes;
+use crate::lanes::Complexes;
 
 /// The destination of the results of the last pass.
 pub(super) trait Sink<V>: Copy {
@@ -17,7 +17,7 @@ pub(super) trait Sink<V>: Copy {
 #[derive(Clone, Copy)]
 pub(super) struct InPlace<V, const N: usize>(pub(super) *mut Pair<V>);
 
-impl<V: Lanes, const N: usize> Sink<V> for InPlace<V, N> {
+impl<V: Complexes, const N: usize> Sink<V> for InPlace<V, N> {
     #[inline(always)]
     unsafe fn put(self, k: usize, value: Pair<V>) {
         // SAFETY: `place` permutes the N points of the scratch, and the caller guarantees k below N.
@@ -38,7 +38,7 @@ impl<T: Copy> Columns<T> {
     /// # Safety
     /// Row n has COUNT complex numbers.
     #[inline(always)]
-    pub(super) unsafe fn point<V: Lanes<Element = T>>(self, n: usize) -> Pair<V> {
+    pub(super) unsafe fn point<V: Complexes<Element = T>>(self, n: usize) -> Pair<V> {
         // SAFETY: the caller guarantees the row.
         let (re, im) = unsafe {
             let at = self.start.add(n * self.pitch);
@@ -48,7 +48,7 @@ impl<T: Copy> Columns<T> {
     }
 }
 
-impl<V: Lanes> Sink<V> for Columns<V::Element> {
+impl<V: Complexes> Sink<V> for Columns<V::Element> {
     #[inline(always)]
     unsafe fn put(self, k: usize, value: Pair<V>) {
         let (low, high) = V::interleave(value.re, value.im);
@@ -65,7 +65,7 @@ impl<V: Lanes> Sink<V> for Columns<V::Element> {
 #[derive(Clone, Copy)]
 pub(super) struct Turned<T, const STREAMED: bool>(pub(super) Columns<T>);
 
-impl<V: Lanes, const STREAMED: bool> Sink<V> for Turned<V::Element, STREAMED> {
+impl<V: Complexes, const STREAMED: bool> Sink<V> for Turned<V::Element, STREAMED> {
     #[inline(always)]
     unsafe fn put(self, k: usize, value: Pair<V>) {
         let (low, high) = V::interleave_in_order(value.re, value.im);
@@ -85,7 +85,7 @@ impl<V: Lanes, const STREAMED: bool> Sink<V> for Turned<V::Element, STREAMED> {
 
 /// Transposes a square of rows into half as many points.
 #[inline(always)]
-pub(super) unsafe fn gather<V: Lanes>(
+pub(super) unsafe fn gather<V: Complexes>(
     input: *const V::Element,
     pitch: usize,
     points: *mut Pair<V>,
@@ -102,7 +102,7 @@ pub(super) unsafe fn gather<V: Lanes>(
 
 /// Transposes the results in the scratch into a tile of rows, a square at a time.
 #[inline(always)]
-pub(super) unsafe fn scatter<V: Lanes, const N: usize>(
+pub(super) unsafe fn scatter<V: Complexes, const N: usize>(
     scratch: *const Pair<V>,
     output: *mut V::Element,
     pitch: usize,

@@ -8,11 +8,11 @@ use num_complex::Complex;
 use super::ends::{Columns, Sink, gather};
 use crate::fft::butterfly::{Pair, transform};
 use crate::fft::scalar::Scalar;
-use crate::lanes::Lanes;
+use crate::lanes::Complexes;
 
 /// Executes all passes over a tile of rows.
 #[inline(always)]
-pub(super) unsafe fn from_rows<V: Lanes<Element: Scalar>, const N: usize>(
+pub(super) unsafe fn from_rows<V: Complexes<Element: Scalar>, const N: usize>(
     input: *const V::Element,
     pitch: usize,
     scratch: *mut Pair<V>,
@@ -42,7 +42,7 @@ pub(super) unsafe fn from_rows<V: Lanes<Element: Scalar>, const N: usize>(
 
 /// Executes all passes over a tile that is in the scratch already.
 #[inline(always)]
-pub(super) unsafe fn in_place<V: Lanes<Element: Scalar>, const N: usize>(
+pub(super) unsafe fn in_place<V: Complexes<Element: Scalar>, const N: usize>(
     scratch: *mut Pair<V>,
     roots: *const Complex<V::Element>,
     sink: impl Sink<V>,
@@ -67,7 +67,7 @@ pub(super) unsafe fn in_place<V: Lanes<Element: Scalar>, const N: usize>(
 
 /// Executes the passes after the first.
 #[inline(always)]
-pub(super) unsafe fn remaining_passes<V: Lanes<Element: Scalar>, const N: usize>(
+pub(super) unsafe fn remaining_passes<V: Complexes<Element: Scalar>, const N: usize>(
     scratch: *mut Pair<V>,
     roots: *const Complex<V::Element>,
     sink: impl Sink<V>,
@@ -95,7 +95,7 @@ pub(super) unsafe fn remaining_passes<V: Lanes<Element: Scalar>, const N: usize>
 /// Executes the first pass from rows, the columns of a square at a time: `A` squares are transposed into a buffer that
 /// stays in the first-level cache, and their columns are transformed from there.
 #[inline(always)]
-unsafe fn rows_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
+unsafe fn rows_pass<V: Complexes<Element: Scalar>, const A: usize, const B: usize>(
     input: *const V::Element,
     pitch: usize,
     scratch: *mut Pair<V>,
@@ -124,7 +124,7 @@ unsafe fn rows_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
 
 /// Executes the first pass from columns.
 #[inline(always)]
-pub(super) unsafe fn columns_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
+pub(super) unsafe fn columns_pass<V: Complexes<Element: Scalar>, const A: usize, const B: usize>(
     source: Columns<V::Element>,
     scratch: *mut Pair<V>,
     roots: *const Complex<V::Element>,
@@ -143,7 +143,7 @@ pub(super) unsafe fn columns_pass<V: Lanes<Element: Scalar>, const A: usize, con
 
 /// Executes a pass that stores its results in the places of its points.
 #[inline(always)]
-unsafe fn middle_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
+unsafe fn middle_pass<V: Complexes<Element: Scalar>, const A: usize, const B: usize>(
     scratch: *mut Pair<V>,
     roots: *const Complex<V::Element>,
 ) {
@@ -161,7 +161,7 @@ unsafe fn middle_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>
 
 /// Transforms the `A` points of column `n` of `B` and stores each result, times its root, in the scratch.
 #[inline(always)]
-unsafe fn put_twiddled<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
+unsafe fn put_twiddled<V: Complexes<Element: Scalar>, const A: usize, const B: usize>(
     x: [Pair<V>; A],
     n: usize,
     scratch: *mut Pair<V>,
@@ -182,7 +182,7 @@ unsafe fn put_twiddled<V: Lanes<Element: Scalar>, const A: usize, const B: usize
 /// Transforms `B` points for each of `A` results of the pass before. Result k goes to the sink as `offset + stride *
 /// k`.
 #[inline(always)]
-unsafe fn last_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
+unsafe fn last_pass<V: Complexes<Element: Scalar>, const A: usize, const B: usize>(
     scratch: *const Pair<V>,
     sink: impl Sink<V>,
     offset: usize,
@@ -198,7 +198,7 @@ unsafe fn last_pass<V: Lanes<Element: Scalar>, const A: usize, const B: usize>(
 }
 
 #[inline(always)]
-pub(super) unsafe fn put_all<V: Lanes, const B: usize>(
+pub(super) unsafe fn put_all<V: Complexes, const B: usize>(
     y: [Pair<V>; B],
     sink: impl Sink<V>,
     offset: usize,
