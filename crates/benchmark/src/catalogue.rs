@@ -5,6 +5,7 @@ use analysis::limits::BoundRule;
 use crate::declaration::Benchmark;
 use crate::overview::OVERVIEW;
 use crate::programs::ALL;
+use crate::similar::most_similar;
 
 /// A name that is no benchmark and no group.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,11 +64,7 @@ const SIMILAR: f64 = 0.7;
 
 fn nearest(name: &str) -> Option<&'static str> {
     let names = catalogue().iter().flat_map(Benchmark::names).chain([EVERYTHING]);
-    names
-        .map(|known| (strsim::jaro_winkler(known, &name.to_lowercase()), known))
-        .filter(|(similarity, _)| *similarity >= SIMILAR)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, known)| known)
+    most_similar(&name.to_lowercase(), names, SIMILAR)
 }
 
 #[cfg(test)]

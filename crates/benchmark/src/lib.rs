@@ -35,6 +35,7 @@ mod record;
 mod repetition;
 mod settings;
 mod shape;
+mod similar;
 mod sizes;
 mod stage_functions;
 #[cfg(test)]
@@ -58,5 +59,6 @@ pub use ranks::{Placement, RankRule};
 pub use settings::{
     CornerTurn, EVERY_ALGORITHM, OsIsolation, PatternText, RealTime, Settings, TrafficSettings,
 };
+pub use similar::most_similar;
 pub use sizes::{SizeError, Sizes, parse_size};
 pub use stage_functions::{Function, list as list_stage_functions};

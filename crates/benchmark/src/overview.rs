@@ -3,7 +3,7 @@
 //! Each is a case of a benchmark of the catalogue, so the number is the same one that the benchmark reports when it is
 //! named. The cases are short enough that all of them are measured in many launches within [`BUDGET_S`].
 
-use record::{Measurement, ParameterValue, Parameters};
+use record::{Measurement, Parameters};
 
 use crate::case::{ALGORITHM, METHOD};
 use crate::settings::Settings;
@@ -21,17 +21,9 @@ pub struct OverviewNumber {
     /// The metric that is shown.
     pub metric: &'static str,
     size_bytes: u64,
-    parameters: &'static [(&'static str, Value)],
+    /// Names and values of the parameters, as they are written.
+    parameters: &'static [(&'static str, &'static str)],
 }
-
-/// Value of a parameter of a case.
-#[derive(Debug)]
-enum Value {
-    Number(u64),
-    Text(&'static str),
-}
-
-use Value::{Number, Text};
 
 /// Returns a number whose case is identified by its size.
 const fn number(
@@ -46,15 +38,11 @@ const fn number(
 /// The headline numbers, in the order in which they are shown.
 pub static OVERVIEW: &[OverviewNumber] = &[
     OverviewNumber {
-        parameters: &[("precision", Text("double"))],
+        parameters: &[("precision", "double")],
         ..number("one core computes at most", "peak", "rate", 0)
     },
     OverviewNumber {
-        parameters: &[
-            ("instance", Text("repeated")),
-            ("points", Number(1024)),
-            ("way", Text("block")),
-        ],
+        parameters: &[("instance", "repeated"), ("points", "1024"), ("way", "block")],
         ..number("FFT of 1024 points in cache", "fft", "rate", 0)
     },
     number("one core copies 64 KiB", "copy", "rate", 64 << 10),
@@ -62,7 +50,7 @@ pub static OVERVIEW: &[OverviewNumber] = &[
     number("reading the clock", "clock-cost", "time", 0),
     number("switching processes", "process-switch", "time", 0),
     OverviewNumber {
-        parameters: &[("from", Number(0)), ("to", Number(1))],
+        parameters: &[("from", "0"), ("to", "1")],
         ..number("one cache line from core to core", "hand-over", "time", 0)
     },
     number("message of 8 B, half a round trip", "ping-pong", "time", 8),
@@ -83,7 +71,7 @@ impl OverviewNumber {
         self.benchmark == benchmark
             && self.size_bytes == size_bytes
             && self.parameters.iter().all(|(name, value)| {
-                found.next().is_some_and(|(known, its)| known == name && value.is(its))
+                found.next().is_some_and(|(known, its)| known == name && its.to_string() == *value)
             })
             && found.next().is_none()
     }
@@ -91,16 +79,6 @@ impl OverviewNumber {
     /// Returns whether a measurement contains this number.
     pub fn is_in(&self, m: &Measurement) -> bool {
         self.metric == m.metric && self.is_case(&m.benchmark, m.size_bytes, &m.parameters)
-    }
-}
-
-impl Value {
-    fn is(&self, value: &ParameterValue) -> bool {
-        match (self, value) {
-            (Number(own), ParameterValue::Number(number)) => own == number,
-            (Text(own), ParameterValue::Text(text)) => own == text,
-            _ => false,
-        }
     }
 }
 

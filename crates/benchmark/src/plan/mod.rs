@@ -115,11 +115,11 @@ pub fn plan(
     // The overview has limits of its own, and no other cases.
     if !settings.is_overview {
         add_yardsticks(&mut launches, settings);
-    }
-    if !settings.is_overview && selection.iter().any(|benchmark| benchmark.name == HAND_OVER.name) {
-        // Ranks that share a processor hand over the processor, not a cache line between two of them.
-        for launch in launches.iter_mut().filter(|launch| launch.ranks <= processors) {
-            repeat_hand_over(launch, settings);
+        if selection.iter().any(|benchmark| benchmark.name == HAND_OVER.name) {
+            // Ranks that share a processor hand over the processor, not a cache line between two of them.
+            for launch in launches.iter_mut().filter(|launch| launch.ranks <= processors) {
+                repeat_hand_over(launch, settings);
+            }
         }
     }
     for launch in &mut launches {

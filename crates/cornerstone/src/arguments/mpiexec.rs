@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
+use benchmark::most_similar;
 use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
 use super::launch::LaunchArguments;
@@ -332,17 +333,15 @@ const SIMILAR: f64 = 0.8;
 
 /// Returns the option that is most like an unknown one: of the help, or of `launch`.
 fn nearest(unknown: &str) -> Option<String> {
-    let bare = |word: &str| word.trim_start_matches('-').split('=').next().map(String::from);
-    let unknown = bare(unknown)?;
     let own = MPIEXEC_HELP.split_whitespace().map(|word| word.trim_end_matches([',', '.']));
     let own = own.filter(|word| word.starts_with('-') && !word.contains('[')).map(String::from);
     let command = OptionsOfLaunch::command();
     let others = command.get_arguments().filter_map(|known| known.get_long());
-    let known = own.chain(others.map(|name| format!("--{name}")));
-    let rated =
-        known.map(|name| (strsim::jaro_winkler(&bare(&name).unwrap_or_default(), &unknown), name));
-    let best = rated.filter(|(similarity, _)| *similarity >= SIMILAR);
-    best.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
+    let options: Vec<String> = own.chain(others.map(|name| format!("--{name}"))).collect();
+    let unknown = unknown.split('=').next().unwrap_or_default();
+    let names = options.iter().map(|option| option.trim_start_matches('-'));
+    let nearest = most_similar(unknown.trim_start_matches('-'), names, SIMILAR)?;
+    options.iter().rfind(|option| option.trim_start_matches('-') == nearest).cloned()
 }
 
 /// Returns the arguments of `launch` from its words.
