@@ -74,7 +74,7 @@ fn a_given_period_holds_is_refused_or_is_not_proven() {
     assert_eq!(pmp("--period 10ms --instances 299").status, Some(0));
     pmp("--period 10ms --instances 298").refuses(3, &["pmp, 2 ranks: 10.0 ms is sustained", "299"]);
     pmp("--period 10ns --instances 299").refuses(1, &["pmp, 2 ranks: 10.0 ns is not sustained"]);
-    // What is refused on real processors is so for any of them: a message takes longer than 50 ns.
+    // No processors exchange a message in this period.
     lab.run(&words("pmp pair.pmp --period 50ns --instances 100")).refuses(1, &["50.0 ns is not"]);
     let turn = "corner-turn --ranks 2 --matrix 8x8";
     on(&format!("{turn} --period 10ns --instances 99")).refuses(1, &["corner-turn, 2 ranks"]);

@@ -25,13 +25,14 @@ impl Session {
         ended: Result<(), Failure>,
     ) -> Result<ExitCode, Failure> {
         self.progress.clear();
-        let is_refused = self.run.measurements.is_empty() && self.skipped.len() == 1;
-        // The error of a run that is refused as a whole has the reason.
-        if !is_refused {
-            skipped_cases(&self.skipped).into_iter().for_each(|line| note(&line));
-        }
         let path = self.results.path().to_path_buf();
         let ended = ended.and_then(|()| self.end_file());
+        let refused = self.skipped.keys().next().cloned();
+        let refused = refused.filter(|_| ended.is_ok() && self.run.measurements.is_empty());
+        // The error of a run that is refused as a whole has the reason, if there is but one.
+        if refused.is_none() || self.skipped.len() > 1 {
+            skipped_cases(&self.skipped).into_iter().for_each(|line| note(&line));
+        }
         if self.run.headers.is_empty() {
             self.results.remove_if_empty();
             return ended.map(|()| ExitCode::SUCCESS);
@@ -39,8 +40,7 @@ impl Session {
         if let Err(failure) = ended {
             return Err(self.ended_early(failure, &path));
         }
-        if let (true, Some(reason)) = (self.run.measurements.is_empty(), self.skipped.keys().next())
-        {
+        if let Some(reason) = refused {
             return Err(Failure::failed(format!("nothing was measured: {reason}")));
         }
         let report_path = results::beside(&path);
