@@ -59,7 +59,7 @@ pub struct Thresholds {
     /// combined.
     pub chunk_bytes: usize,
     /// Length in bytes of data over messages from which moving each byte fewer times is worth more messages: the
-    /// product of latency and bandwidth. The value is an assumption for fast networks: 1 to 2 us, and 10 GB/s.
+    /// product of latency and bandwidth. The value is an assumption for fast networks, not a measurement.
     pub long_bytes: usize,
     /// Most members for which a broadcast of any length uses the tree: each member then passes on about as much as in a
     /// scatter and an allgather.
