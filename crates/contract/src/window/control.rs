@@ -48,27 +48,30 @@ impl Control {
     pub(super) fn lock_updates(
         &self,
         me: usize,
-        mut check: impl FnMut(usize) -> Result<()>,
+        mut check: impl FnMut() -> Result<()>,
     ) -> Result<()> {
         let mut polls = 0;
-        // Acquire, partner of the release in `unlock_updates`: an update sees those before it.
-        while let Err(holder) =
-            self.updates.0.compare_exchange(0, me as u32 + 1, Ordering::Acquire, Ordering::Relaxed)
-        {
+        while !self.try_lock_updates(me) {
             polls += 1;
             if polls % POLLS == 0 {
                 std::thread::yield_now();
-                check((holder - 1) as usize)?;
+                check()?;
             }
             std::hint::spin_loop();
         }
         Ok(())
     }
 
+    /// Returns the member that has the lock for updates.
+    pub(super) fn updating(&self) -> Option<usize> {
+        // Relaxed: it only serves to find out whether that member still runs.
+        (self.updates.0.load(Ordering::Relaxed) as usize).checked_sub(1)
+    }
+
     /// Acquires the lock for updates if it is free.
     #[inline]
     pub(super) fn try_lock_updates(&self, me: usize) -> bool {
-        // Acquire, as above.
+        // Acquire, partner of the release in `unlock_updates`: an update sees those before it.
         let taken =
             self.updates.0.compare_exchange(0, me as u32 + 1, Ordering::Acquire, Ordering::Relaxed);
         taken.is_ok()
@@ -79,13 +82,10 @@ impl Control {
         self.updates.0.store(0, Ordering::Release);
     }
 
-    /// Acquires shared access if no member has exclusive access; otherwise returns the holder.
-    pub(super) fn try_share(&self) -> std::result::Result<(), usize> {
+    /// Acquires shared access unless a member has exclusive access. Returns whether it did.
+    pub(super) fn try_share(&self) -> bool {
         let mut seen = self.access.0.load(Ordering::Relaxed);
-        loop {
-            if seen >> 32 != 0 {
-                return Err((seen >> 32) as usize - 1);
-            }
+        while seen >> 32 == 0 {
             // Acquire, partner of the release in `give_up`: accesses see those of earlier holders.
             let taken = self.access.0.compare_exchange_weak(
                 seen,
@@ -94,19 +94,18 @@ impl Control {
                 Ordering::Relaxed,
             );
             match taken {
-                Ok(_) => return Ok(()),
+                Ok(_) => return true,
                 Err(now) => seen = now,
             }
         }
+        false
     }
 
-    /// Acquires exclusive access if no member has any; otherwise returns the exclusive holder, or `None` if it is
-    /// shared.
-    pub(super) fn try_take(&self, me: usize) -> std::result::Result<(), Option<usize>> {
+    /// Acquires exclusive access unless a member has access of any kind. Returns whether it did.
+    pub(super) fn try_take(&self, me: usize) -> bool {
         let mine = (me as u64 + 1) << 32;
         // Acquire, as in `try_share`.
-        let taken = self.access.0.compare_exchange(0, mine, Ordering::Acquire, Ordering::Relaxed);
-        taken.map(drop).map_err(|seen| (seen >> 32).checked_sub(1).map(|holder| holder as usize))
+        self.access.0.compare_exchange(0, mine, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// Returns the member with exclusive access.
@@ -143,15 +142,14 @@ mod tests {
     #[test]
     fn access_is_shared_or_exclusive() {
         let control = Control::default();
-        assert_eq!(control.try_share(), Ok(()));
-        assert_eq!(control.try_share(), Ok(()));
-        assert_eq!(control.try_take(3), Err(None));
+        assert!(control.try_share() && control.try_share() && !control.try_take(3));
+        assert_eq!(control.holder(), None);
         control.give_up(0, false);
         control.give_up(1, false);
-        assert_eq!(control.try_take(3), Ok(()));
-        assert_eq!((control.try_share(), control.try_take(2)), (Err(3), Err(Some(3))));
+        assert!(control.try_take(3) && !control.try_share() && !control.try_take(2));
+        assert_eq!(control.holder(), Some(3));
         control.give_up(3, true);
-        assert_eq!(control.try_take(0), Ok(()));
+        assert!(control.try_take(0));
     }
 
     #[test]
@@ -163,7 +161,7 @@ mod tests {
                 let (control, total) = (&control, &total);
                 scope.spawn(move || {
                     for _ in 0..2000 {
-                        control.lock_updates(me, |_| Ok(())).unwrap();
+                        control.lock_updates(me, || Ok(())).unwrap();
                         // Separate on purpose: only the lock keeps the two consistent.
                         let seen = total.load(Ordering::Relaxed);
                         total.store(seen + 1, Ordering::Relaxed);
@@ -178,12 +176,10 @@ mod tests {
     #[test]
     fn a_wait_for_the_lock_ends_when_the_run_does() {
         let control = Control::default();
-        control.lock_updates(5, |_| Ok(())).unwrap();
+        control.lock_updates(5, || Ok(())).unwrap();
         let failed = crate::Error::Aborted { why: "a test".into() };
-        let waited = control.lock_updates(1, |holder| {
-            assert_eq!(holder, 5);
-            Err(failed.clone())
-        });
+        assert_eq!(control.updating(), Some(5));
+        let waited = control.lock_updates(1, || Err(failed.clone()));
         assert_eq!(waited, Err(failed));
     }
 }

@@ -87,30 +87,29 @@ impl Window {
                 if waiting.load(Ordering::Relaxed) > 0 {
                     return Ok(false);
                 }
-                control.try_share().map_err(Some)
+                control.try_share()
             }
             (false, state) => {
                 if matches!(state, Attempt::New) && waiting.load(Ordering::Relaxed) > 0 {
                     *state = Attempt::Passed(0);
                     return Ok(false);
                 }
-                control.try_share().map_err(Some)
+                control.try_share()
             }
         };
         let counted = matches!(attempt.state, Attempt::Counted);
-        match tried {
-            Ok(()) if counted => drop(waiting.fetch_sub(1, Ordering::Relaxed)),
-            Ok(()) => {}
-            Err(holder) => {
-                if exclusive && !counted {
-                    waiting.fetch_add(1, Ordering::Relaxed);
-                    attempt.state = Attempt::Counted;
-                }
-                self.check_holder(endpoint, holder)?;
-                return Ok(false);
+        if tried {
+            if counted {
+                waiting.fetch_sub(1, Ordering::Relaxed);
             }
+            return Ok(true);
         }
-        Ok(true)
+        if exclusive && !counted {
+            waiting.fetch_add(1, Ordering::Relaxed);
+            attempt.state = Attempt::Counted;
+        }
+        self.check_holder(endpoint, || control.holder())?;
+        Ok(false)
     }
 
     /// Returns the event that an attempt without success waits for, or `None` while it lets other members go first.
@@ -151,25 +150,30 @@ impl Window {
         if self.server.borrow_mut().take_own() {
             return Ok(true);
         }
-        let holder = self.control_of(self.me).and_then(Control::holder);
-        self.check_holder(endpoint, holder)?;
+        self.check_holder(endpoint, || self.control_of(self.me).and_then(Control::holder))?;
         Ok(false)
     }
 
-    /// Fails if the member that excludes others has left the run.
+    /// Fails if the member that excludes others has left the run. `holder` reads which member that is.
     pub(super) fn check_holder<E: Endpoint>(
         &self,
         endpoint: &E,
-        holder: Option<usize>,
+        holder: impl Fn() -> Option<usize>,
     ) -> Result<()> {
-        let Some(holder) = holder.filter(|_| endpoint.any_has_left()) else { return Ok(()) };
-        let rank = self.targets[holder].rank;
-        let its = Selector { context: self.context, source: Some(rank as u32), tag: None };
-        if endpoint.none_will_send(its) {
-            let before = "it released a lock of a window".into();
-            return Err(Error::RankEnded { rank, before });
+        if !endpoint.any_has_left() {
+            return Ok(());
         }
-        Ok(())
+        let has_left = |member: usize| {
+            let source = Some(self.targets[member].rank as u32);
+            endpoint.none_will_send(Selector { context: self.context, source, tag: None })
+        };
+        match left_with_lock(holder, has_left) {
+            Some(member) => {
+                let before = "it released a lock of a window".into();
+                Err(Error::RankEnded { rank: self.targets[member].rank, before })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Releases access, after all operations on the member are complete.
@@ -223,5 +227,34 @@ impl Window {
     /// Returns the number of times that this member has received a notice.
     pub fn notices(&self, number: usize) -> u64 {
         self.control_of(self.me).map_or(0, |control| control.notice(number).load(Ordering::Acquire))
+    }
+}
+
+/// Returns the member that has left with a lock. The holder is read again after its state: it may have released the
+/// lock, and then left, between the first reading and that of its state.
+fn left_with_lock(
+    holder: impl Fn() -> Option<usize>,
+    has_left: impl Fn(usize) -> bool,
+) -> Option<usize> {
+    let member = holder()?;
+    (has_left(member) && holder() == Some(member)).then_some(member)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::left_with_lock;
+    use std::cell::Cell;
+
+    #[test]
+    fn a_member_that_releases_its_lock_and_then_leaves_has_not_left_with_it() {
+        let holder = Cell::new(Some(1));
+        let releases_and_leaves = |_| {
+            holder.set(None);
+            true
+        };
+        assert_eq!(left_with_lock(|| holder.get(), releases_and_leaves), None);
+        assert_eq!(left_with_lock(|| Some(1), |_| true), Some(1));
+        assert_eq!(left_with_lock(|| Some(1), |_| false), None);
+        assert_eq!(left_with_lock(|| None, |_| true), None);
     }
 }

@@ -105,9 +105,10 @@ impl Window {
         is_locked: &mut bool,
     ) -> Result<()> {
         if !std::mem::replace(is_locked, true) {
-            let taken = self.updates_of(target).lock_updates(self.me, |holder| {
+            let control = self.updates_of(target);
+            let taken = control.lock_updates(self.me, || {
                 endpoint.progress()?;
-                self.check_holder(endpoint, Some(holder))
+                self.check_holder(endpoint, || control.updating())
             });
             *is_locked = taken.is_ok();
             return taken;

@@ -190,8 +190,8 @@ impl Server {
             // SAFETY: the block lasts as long as the window.
             let control = unsafe { self.control.as_ref() };
             let granted = match exclusive {
-                true => control.try_take(source).is_ok(),
-                false => control.try_share().is_ok(),
+                true => control.try_take(source),
+                false => control.try_share(),
             };
             if !granted {
                 break;
