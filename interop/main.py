@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Random programs, and programs that nobody here wrote, against our MPI header and library.
 
-Suites: random (our own, held against MPICH), mpi4py (fetched by pip), mpich-abi (programs that were built against
-MPICH: mpi4py's wheel, and Debian's), wheel (what `make wheel` makes, with mpi4py built by it), cuts (300 cuts of cables
-between two to four hosts of network name spaces; root only), faults (the rate over time around a cut and around
-congestion on such hosts, beside a simulated machine of the same facts; root only), osu, imb, mpich, races, fortran,
-libraries, programs (each from a folder that you name in the environment):
+Suites: random (our own, held against MPICH), mpi4py (as pip installs it), mpich-abi (programs that were built against
+MPICH: mpi4py's wheel, and Debian's), wheel (what `make wheel` makes, with mpi4py built by it and tested), cuts (300
+cuts of cables between two to four hosts of network name spaces; root only), faults (the rate over time around a cut and
+around congestion on such hosts, beside a simulated machine of the same facts; root only), osu, imb, mpich, races,
+fortran, libraries, programs (each from a folder that you name in the environment):
   CORNERSTONE_OSU_SOURCE sources of the OSU micro-benchmarks 7: the folder with their `configure`
   CORNERSTONE_IMB    sources of the Intel MPI benchmarks: the folder with `src_cpp`
   CORNERSTONE_MPICH  sources of MPICH: the folder with `test/mpi`

@@ -61,6 +61,8 @@ def test(ranks=RANKS):
         path = {"PATH": os.pathsep.join((str(programs), os.environ["PATH"])), "CFLAGS": "-O0 -g0"}
         must([*pip, "install", mpi4py_suite.SOURCE], env={**os.environ, **path})
         hello(tally, ranks, programs, "mpi4py built by its mpicc")
+        must([*pip, "install", "--only-binary", ":all:", "numpy"])
+        mpi4py_suite.test_modules(tally, programs / "python3", ranks)
     theirs = f"mpi4py=={mpi4py_suite.VERSION}"
     for place, order in (("before", (wheel, theirs)), ("after", (theirs, wheel))):
         environment = FOLDER / f"venv-{place}"
