@@ -11,6 +11,8 @@ use crate::failure::{Result, error_of};
 use crate::threads;
 
 /// Exports a function under its two names. A checked one returns an error code, a raw one its value.
+///
+/// Both names jump to one body. Neither may call the other: a tool replaces `MPI_x` and calls `PMPI_x` from there.
 macro_rules! export {
     (checked $name:ident $profiling:ident ($($p:ident: $t:ty),*) -> $r:ty, $on:expr, $body:expr) => {
         export!(raw $name $profiling ($($p: $t),*) -> $r, (), {
@@ -19,19 +21,26 @@ macro_rules! export {
         });
     };
     (raw $name:ident $profiling:ident ($($p:ident: $t:ty),*) -> $r:ty, $on:expr, $body:expr) => {
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name($($p: $t),*) -> $r {
-            // SAFETY: the caller of an MPI function passes the arguments that the standard requires.
-            #[allow(unused_unsafe)]
-            unsafe { $body }
-        }
+        const _: () = {
+            #[inline(never)]
+            unsafe extern "C" fn body($($p: $t),*) -> $r {
+                // SAFETY: the caller of an MPI function passes the arguments that the standard requires.
+                #[allow(unused_unsafe)]
+                unsafe { $body }
+            }
 
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $profiling($($p: $t),*) -> $r {
-            // SAFETY: as above.
-            #[allow(unused_unsafe)]
-            unsafe { $body }
-        }
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $name($($p: $t),*) -> $r {
+                // SAFETY: as above.
+                unsafe { body($($p),*) }
+            }
+
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $profiling($($p: $t),*) -> $r {
+                // SAFETY: as above.
+                unsafe { body($($p),*) }
+            }
+        };
     };
 }
 pub(crate) use export;

@@ -63,7 +63,8 @@ pub(super) fn announcement(
     run: &Run,
 ) -> String {
     let path = results.path().display();
-    let at_most = budget_s.map_or_else(String::new, |all_s| format!(", at most {}", wait(all_s)));
+    let at_most = budget_s
+        .map_or_else(String::new, |all_s| format!(" if launches agree, at most {}", wait(all_s)));
     let wait = wait(remaining.left_s(0.0));
     let (_, all) = remaining.steps();
     let first = launches.iter().filter(|one| one.number == 0);
