@@ -78,7 +78,8 @@ impl Progress {
         let Trial { instances, missed, .. } = trial;
         let period = quantity(trial.period_us, "us");
         let verdict = match (trial.sustained, trial.refused) {
-            (true, _) => "sustained",
+            (true, _) if trial.proven => "sustained",
+            (true, _) => "not refused",
             (false, true) => "refused",
             (false, false) => "unclear",
         };

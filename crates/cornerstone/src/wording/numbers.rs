@@ -58,6 +58,34 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
 }
 
+/// Returns a wanted share as it was written: `1 %`, and below 0.1 % `1e-6`.
+pub(crate) fn wanted_share(share: f64) -> String {
+    if share > 0.0 && share < 1e-3 { format!("{share:e}") } else { percent(share) }
+}
+
+/// Returns an upper bound of a share in two digits, rounded up: `0.75 %`, and below 0.01 % `3.1e-6`.
+pub(crate) fn share_at_most(bound: f64) -> String {
+    // What is only a rounding of the division above a number counts as that number.
+    share_in_two_digits(bound, |digits| (digits - 1e-9).ceil())
+}
+
+/// Returns a lower bound of a share, as [`share_at_most`] does an upper one.
+pub(crate) fn share_at_least(bound: f64) -> String {
+    share_in_two_digits(bound, |digits| (digits + 1e-9).floor())
+}
+
+fn share_in_two_digits(share: f64, round: fn(f64) -> f64) -> String {
+    if share <= 0.0 || share >= 1.0 {
+        return percent(share.clamp(0.0, 1.0));
+    }
+    let magnitude = share.log10().floor() as i32;
+    let rounded = scale(round(scale(share, 1 - magnitude)), magnitude - 1);
+    match magnitude {
+        ..-4 => format!("{rounded:.1e}"),
+        _ => format!("{:.*} %", (-1 - magnitude).max(0) as usize, rounded * 100.0),
+    }
+}
+
 /// Returns a share as a whole percentage: `93 %`. Below 1 % it has one significant digit: `0.4 %`.
 pub(crate) fn whole_percent(share: f64) -> String {
     if share != 0.0 && share.abs() < 0.01 {
@@ -117,6 +145,16 @@ fn scale(value: f64, power: i32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bounds_of_shares_are_rounded_to_the_safe_side() {
+        // 1 - 0.05^(1/400) = 0.74612 %, 1 - 0.05^(1/2995731) = 1.0000e-6
+        let above = [0.0074612, 9.9999e-7, 0.0264, 0.123, 0.996, 1.0, 0.0, 3.01e-6];
+        let shown = above.map(share_at_most);
+        assert_eq!(shown, ["0.75 %", "1.0e-6", "2.7 %", "13 %", "100 %", "100 %", "0 %", "3.1e-6"]);
+        assert_eq!([0.0264, 0.928, 0.0075].map(share_at_least), ["2.6 %", "92 %", "0.75 %"]);
+        assert_eq!([0.01, 1e-6, 0.0005].map(wanted_share), ["1 %", "1e-6", "5e-4"]);
+    }
 
     #[test]
     fn times_take_the_unit_that_fits() {

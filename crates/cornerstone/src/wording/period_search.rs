@@ -2,7 +2,7 @@
 
 use record::{PeriodSearch, SearchEnd, Trial};
 
-use super::numbers::{percent, quantity};
+use super::numbers::{percent, quantity, share_at_least, share_at_most, wanted_share};
 use super::phrases;
 
 /// Returns the result of a search, with its reservations and its confirmation: sentences without full stops.
@@ -13,48 +13,82 @@ pub(crate) fn outcome(search: &PeriodSearch) -> Vec<String> {
 
 fn verdict(search: &PeriodSearch) -> String {
     let us = |us: f64| quantity(us, "us");
-    let trials = phrases::counted(search.trials.len(), "trial");
-    let wanted = format!(
-        "at most {} missed, at {} confidence",
-        percent(search.miss_rate),
-        percent(search.confidence)
-    );
+    let basis = basis(search);
     match (search.end, search.shortest_sustained_us, search.longest_refused_us) {
-        (SearchEnd::OnePeriod, sustained, refused) => {
-            let why = format!("({wanted}{})", by_launches(search));
-            match (sustained, refused) {
-                (Some(period), _) => format!("{} is sustained {why}", us(period)),
-                (None, Some(period)) => format!("{} is not sustained {why}", us(period)),
-                (None, None) => {
-                    let all = all_of(&search.trials).map_or("nothing".into(), |all| counted(&all));
-                    format!("{all} missed, which leaves the period undecided {why}")
-                }
-            }
+        (SearchEnd::OnePeriod, Some(period), _) => format!("{} ({basis})", claim(search, period)),
+        (SearchEnd::OnePeriod, None, Some(period)) => {
+            format!("{} ({basis})", refusal(search, period))
+        }
+        (SearchEnd::OnePeriod, None, None) => {
+            let all = all_of(search.trials.iter()).map_or("nothing".into(), |all| counted(&all));
+            format!("{all} missed, which leaves the period undecided ({basis})")
         }
         (_, None, _) if !search.unconfirmed.is_empty() => {
-            format!("no period is confirmed to be sustained ({wanted}; {trials})")
+            format!("no period is confirmed to be sustained ({basis})")
         }
         (_, Some(sustained), Some(refused)) => format!(
-            "{} is sustained and {} is not ({wanted}; {trials})",
-            us(sustained),
+            "{}; {} is refused, and what lies between is undecided ({basis})",
+            claim(search, sustained),
             us(refused)
         ),
         (_, Some(sustained), None) => {
-            format!("even {} is sustained ({wanted}; {trials})", us(sustained))
+            format!("{}, and no shorter period can be timed ({basis})", claim(search, sustained))
         }
-        (SearchEnd::TimeLimit, None, Some(refused)) => {
-            format!(
-                "{} is not sustained, and no longer period is proven to be ({wanted}; {trials})",
-                us(refused)
-            )
-        }
+        (SearchEnd::TimeLimit, None, Some(refused)) => format!(
+            "{} is refused, and no longer period is proven to be sustained ({basis})",
+            us(refused)
+        ),
         (_, None, Some(refused)) => {
-            format!("no period up to {} is sustained ({wanted}; {trials})", us(refused))
+            format!("{} is refused, and so are all shorter periods ({basis})", us(refused))
         }
-        (_, None, None) => {
-            format!("all periods that were tried are undecided ({wanted}; {trials})")
-        }
+        (_, None, None) => format!("all periods that were tried are undecided ({basis})"),
     }
+}
+
+/// Returns what is wanted, and of how many trials or launches the result is.
+fn basis(search: &PeriodSearch) -> String {
+    let trials = match search.end {
+        SearchEnd::OnePeriod => by_launches(search),
+        _ => format!("; {}", phrases::counted(search.trials.len(), "trial")),
+    };
+    format!(
+        "wanted: at most {} missed, at {} confidence{trials}",
+        wanted_share(search.miss_rate),
+        percent(search.confidence)
+    )
+}
+
+/// Returns what the trials of a period that is not refused prove, and if that is not what is wanted, what would prove it.
+fn claim(search: &PeriodSearch, period_us: f64) -> String {
+    let period = quantity(period_us, "us");
+    let verdict = if search.proven { "is sustained" } else { "is not refused" };
+    let tried = search.trials.iter().filter(|trial| trial.period_us == period_us);
+    let shown = match (all_of(tried), search.miss_rate_max) {
+        (Some(all), Some(bound)) => {
+            format!(": {}, at most {}", missed(&all), share_at_most(bound))
+        }
+        _ => String::new(),
+    };
+    let needed = match search.proven {
+        true => String::new(),
+        false => format!(
+            "; to prove {} takes {} instances without a miss, {}",
+            wanted_share(search.miss_rate),
+            search.instances_needed,
+            phrases::wait(period_us * 1e-6 * search.instances_needed as f64)
+        ),
+    };
+    format!("{period} {verdict}{shown}{needed}")
+}
+
+/// Returns the evidence against a period.
+fn refusal(search: &PeriodSearch, period_us: f64) -> String {
+    let refusing = || search.trials.iter().filter(|one| one.refused && one.period_us == period_us);
+    let bound = refusing().map(|trial| trial.miss_rate_min).fold(0.0, f64::max);
+    let shown = all_of(refusing()).map_or(String::new(), |all| {
+        format!(": {}, at least {}", missed(&all), share_at_least(bound))
+    });
+    format!("{} is refused{shown}", quantity(period_us, "us"))
 }
 
 /// Returns the verdicts of launches that tried one period, or nothing for one launch.
@@ -73,16 +107,24 @@ fn by_launches(search: &PeriodSearch) -> String {
 }
 
 /// Returns all instances of trials of one period, as one trial.
-fn all_of(trials: &[Trial]) -> Option<Trial> {
-    let sum = |of: fn(&Trial) -> u64| trials.iter().map(of).sum();
-    let (instances, missed) = (sum(|trial| trial.instances), sum(|trial| trial.missed));
-    trials.first().map(|first| Trial { instances, missed, ..first.clone() })
+fn all_of<'a>(mut trials: impl Iterator<Item = &'a Trial>) -> Option<Trial> {
+    let first = trials.next()?.clone();
+    Some(trials.fold(first, |all, one| Trial {
+        instances: all.instances + one.instances,
+        missed: all.missed + one.missed,
+        ..all
+    }))
 }
 
 /// Returns the missed instances of a trial: `12 of 3400 instances of 5.00 ms`.
 fn counted(trial: &Trial) -> String {
     let Trial { missed, instances, .. } = trial;
     format!("{missed} of {instances} instances of {}", quantity(trial.period_us, "us"))
+}
+
+/// Returns the missed instances of a trial whose period was named: `12 of 3400 missed`.
+fn missed(trial: &Trial) -> String {
+    format!("{} of {} missed", trial.missed, trial.instances)
 }
 
 /// Returns the result of the longer test of the found period, or that there was no time for it, with the periods that
@@ -152,13 +194,8 @@ fn reservation(search: &PeriodSearch) -> Option<String> {
     if is_one && search.longest_refused_us.is_none() {
         return Some("try longer: --duration, or --instances".into());
     }
-    let short = search.shortest_sustained_us.is_some() && !search.proven;
-    short.then(|| {
-        format!(
-            "not proven: a trial needs {} instances to prove that rate; use --instances, or a longer --duration",
-            search.instances_needed
-        )
-    })
+    let is_short = search.shortest_sustained_us.is_some() && !search.proven;
+    is_short.then(|| "use --instances, or a longer --duration, to prove it".into())
 }
 
 /// Returns whether a confirmed period was missed no more often than the search had stated.
@@ -199,18 +236,36 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_told_with_what_it_means() {
-        let settled = found(SearchEnd::Settled, Some(4.9), Some(5.0));
-        let text = verdict(&settled);
-        assert!(text.starts_with("5.00 µs is sustained and 4.90 µs is not (at most 1 % missed"));
-        assert_eq!(reservation(&settled), None);
+    fn an_interval_is_told_with_what_proves_it() {
+        let trials = vec![trial(2, 0.02), trial(0, 0.0099)];
+        let settled = PeriodSearch { trials, ..found(SearchEnd::Settled, Some(4.9e3), Some(5e3)) };
+        let words = "5.00 ms is sustained: 2 of 600 missed, at most 0.90 %; 4.90 ms is refused, and what lies \
+            between is undecided (wanted: at most 1 % missed, at 95 % confidence; 2 trials)";
+        assert_eq!((verdict(&settled), reservation(&settled)), (words.into(), None));
+    }
+
+    #[test]
+    fn what_is_not_proven_is_not_called_sustained_and_says_what_a_proof_takes() {
+        // 1 - 0.05^(1/400) = 0.746 %; 2995731 instances of 20 ms are 59915 s.
+        let rare = PeriodSearch {
+            miss_rate: 1e-6,
+            proven: false,
+            miss_rate_max: Some(0.00746),
+            instances_needed: 2_995_731,
+            trials: vec![Trial { period_us: 2e4, instances: 400, ..trial(0, 0.00746) }],
+            ..found(SearchEnd::OnePeriod, None, Some(2e4))
+        };
+        let words = "20.0 ms is not refused: 0 of 400 missed, at most 0.75 %; to prove 1e-6 takes 2995731 instances \
+            without a miss, 16 h 38 min (wanted: at most 1e-6 missed, at 95 % confidence)";
+        assert_eq!(verdict(&rare), words);
+        assert!(reservation(&rare).unwrap().contains("--instances"));
     }
 
     #[test]
     fn a_search_that_ran_out_of_time_says_so_whatever_it_found() {
         for (refused, sustained, words) in [
-            (Some(4.0), Some(9.0), "9.00 µs is sustained and 4.00 µs is not"),
-            (Some(4.0), None, "4.00 µs is not sustained, and no longer period is proven to be"),
+            (Some(4.0), Some(9.0), "9.00 µs is sustained; 4.00 µs is refused"),
+            (Some(4.0), None, "4.00 µs is refused, and no longer period is proven"),
             (None, None, "all periods that were tried are undecided"),
         ] {
             let search = found(SearchEnd::TimeLimit, refused, sustained);
@@ -257,7 +312,7 @@ mod tests {
         assert_eq!(confirmation(&second).unwrap(), format!("{words}; before it {best}"));
         let never = PeriodSearch { unconfirmed, ..found(SearchEnd::TimeLimit, Some(4.9e3), None) };
         assert_eq!(confirmation(&never).unwrap(), best);
-        assert!(verdict(&never).starts_with("no period is confirmed to be sustained (at most 1 %"));
+        assert!(verdict(&never).starts_with("no period is confirmed to be sustained (wanted: at"));
     }
 
     #[test]
@@ -284,27 +339,26 @@ mod tests {
             let trials = trials.iter().map(|&trial| trial.clone()).collect();
             verdict(&PeriodSearch { trials, ..found(SearchEnd::OnePeriod, refused, sustained) })
         };
-        let wanted = "(at most 1 % missed, at 95 % confidence";
+        let wanted = "(wanted: at most 1 % missed, at 95 % confidence";
         let every = told(None, Some(5e3), &[&sustaining, &sustaining]);
-        assert_eq!(every, format!("5.00 ms is sustained {wanted}; 2 launches: 2 sustained)"));
+        let shown = "5.00 ms is sustained: 0 of 600 missed, at most 0.90 %";
+        assert_eq!(every, format!("{shown} {wanted}; 2 launches: 2 sustained)"));
         let some = told(Some(5e3), None, &[&sustaining, &refusing, &trial(3, 0.026)]);
         let verdicts = "3 launches: 1 sustained, 1 refused, 1 undecided";
-        assert_eq!(some, format!("5.00 ms is not sustained {wanted}; {verdicts})"));
+        let against = "5.00 ms is refused: 9 of 300 missed, at least 0.30 %";
+        assert_eq!(some, format!("{against} {wanted}; {verdicts})"));
         // 300 instances with 3 missed, and 300 with none.
         let open = told(None, None, &[&trial(3, 0.026), &sustaining]);
         let missed = "3 of 600 instances of 5.00 ms missed, which leaves the period undecided";
         assert_eq!(open, format!("{missed} {wanted}; 2 launches: 1 sustained, 1 undecided)"));
         let alone = told(Some(5e3), None, &[&refusing]);
-        assert_eq!(alone, format!("5.00 ms is not sustained {wanted})"));
+        assert_eq!(alone, format!("{against} {wanted})"));
     }
 
     #[test]
-    fn what_is_not_proven_says_how_it_could_be() {
-        let short =
-            PeriodSearch { proven: false, ..found(SearchEnd::Settled, Some(4.9), Some(5.0)) };
-        assert!(reservation(&short).unwrap().contains("needs 299 instances"));
+    fn a_machine_that_sustains_nothing_is_to_be_examined() {
         let never = found(SearchEnd::NeverSustained, Some(1e5), None);
-        assert!(verdict(&never).starts_with("no period up to 100 ms is sustained"));
+        assert!(verdict(&never).starts_with("100 ms is refused, and so are all shorter periods"));
         assert!(reservation(&never).unwrap().contains("cornerstone run clock"));
     }
 }

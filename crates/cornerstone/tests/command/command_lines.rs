@@ -74,6 +74,10 @@ const NOT_RUN: &[(&str, &str)] = &[
         "cornerstone compare --measure 'old/cornerstone run ping-pong' 'new/cornerstone run ping-pong'",
         "measures until every number is decided; tests/command/in_turn.rs limits the time",
     ),
+    (
+        "cornerstone pipeline pipelines/fft-corner-turn-fft.toml --granularity",
+        "searches for a period at each granularity; tests/command/pipelines/files.rs does it at two",
+    ),
     ("cornerstone run wake-up", "tests/command/wake_up.rs runs it with fewer waits"),
     (
         "for fabric in local tcp mpi:mpich; do\n    cornerstone run ping-pong bandwidth --ranks 2 --fabric $fabric \

@@ -100,7 +100,7 @@ fn a_period_that_cannot_be_kept_is_refused_and_its_results_are_kept() {
     let lab = Lab::new();
     lab.write("pair.pmp", PAIR);
     let words = ["pmp", "pair.pmp", "--period", "50ns", "--instances", "100", "--out", "run.jsonl"];
-    lab.run(&words).refuses(1, &["pmp, 2 ranks: 50.0 ns is not sustained"]);
+    lab.run(&words).refuses(1, &["pmp, 2 ranks: 50.0 ns is refused"]);
     let found = lab.measurements("run.jsonl");
     assert!(found.iter().all(|m| m["metric"] != "period"), "{found:#?}");
     let miss_rate = found.iter().find(|m| m["metric"] == "miss-rate").unwrap();

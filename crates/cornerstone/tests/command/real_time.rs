@@ -131,7 +131,7 @@ fn hartstone_gives_an_interval_of_periods_with_and_without_priorities_or_says_wh
     let lab = Lab::new();
     let words = ["run", "hartstone", "--fabric", "sim:paragon-osf1", "--duration", "200ms"];
     let ended = lab.succeed(&[&words[..], &["--ranks", "6", "--out", "a.jsonl"]].concat());
-    assert!(ended.stdout.contains("is sustained and"), "{ended:#?}");
+    assert!(ended.stdout.contains("is refused, and what lies between"), "{ended:#?}");
     let found = lab.measurements("a.jsonl");
     for priority in ["none", "rate-monotonic"] {
         let of = |m: &&Value| m["parameters"]["priority"] == priority && m["metric"] == "period";

@@ -72,17 +72,19 @@ fn a_given_period_holds_is_refused_or_is_not_proven() {
     let on = |words_of: &str| lab.run(&words(&format!("{words_of} --fabric sim:cluster")));
     let pmp = |more: &str| on(&format!("pmp pair.pmp {more}"));
     assert_eq!(pmp("--period 10ms --instances 299").status, Some(0));
-    pmp("--period 10ms --instances 298").refuses(3, &["pmp, 2 ranks: 10.0 ms is sustained", "299"]);
-    pmp("--period 10ns --instances 299").refuses(1, &["pmp, 2 ranks: 10.0 ns is not sustained"]);
+    pmp("--period 10ms --instances 298")
+        .refuses(3, &["pmp, 2 ranks: 10.0 ms is not refused: 0 of 298 missed", "299"]);
+    pmp("--period 10ns --instances 299").refuses(1, &["pmp, 2 ranks: 10.0 ns is refused"]);
     // No processors exchange a message in this period.
-    lab.run(&words("pmp pair.pmp --period 50ns --instances 100")).refuses(1, &["50.0 ns is not"]);
+    lab.run(&words("pmp pair.pmp --period 50ns --instances 100"))
+        .refuses(1, &["50.0 ns is refused"]);
     let turn = "corner-turn --ranks 2 --matrix 8x8";
     on(&format!("{turn} --period 10ns --instances 99")).refuses(1, &["corner-turn, 2 ranks"]);
     on(&format!("{turn} --period 1s --instances 9")).refuses(3, &["corner-turn, 2 ranks: 1.00 s"]);
     let stone = "run hartstone --ranks 2 --sizes 8";
     let refused = on(&format!("{stone} --period 10ns --instances 99"));
     // With and without priorities.
-    refused.refuses(1, &["hartstone, 2 ranks: 10.0 ns is not sustained"]);
+    refused.refuses(1, &["hartstone, 2 ranks: 10.0 ns is refused"]);
     // A search without a given period has found one.
     assert_eq!(pmp("--duration 20ms").status, Some(0));
 }
