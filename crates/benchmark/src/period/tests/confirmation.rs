@@ -73,8 +73,9 @@ fn on(seed: u64, pauses_per_s: [f64; 2], real_time: RealTime) -> PeriodSearch {
 }
 
 /// Returns the number of periods that searches confirmed, and the number of those that were missed more often than
-/// stated when they were tested for ten times as long as a trial, on the same machine at another time.
-fn kept_up_again(pauses_per_s: [f64; 2]) -> (usize, usize) {
+/// stated when they were tested for ten times as long as a trial, on the same machine at another time. There are this
+/// number of searches.
+fn kept_up_again(pauses_per_s: [f64; 2], searches: u64) -> (usize, usize) {
     let searched =
         RealTime { search_limit_s: Some(30.0), confirm: Some(10), ..RealTime::default() };
     let of_a_trial = |seed: u64| {
@@ -86,17 +87,30 @@ fn kept_up_again(pauses_per_s: [f64; 2]) -> (usize, usize) {
         let trial = on(seed + 1000, pauses_per_s, again).trials[0].clone();
         Some(trial.missed as f64 > 0.01 * trial.instances as f64)
     };
-    let missed: Vec<bool> = (0..30).filter_map(of_a_trial).collect();
+    let missed: Vec<bool> = (0..searches).filter_map(of_a_trial).collect();
     (missed.len(), missed.iter().filter(|missed| **missed).count())
 }
 
-/// Tests confirmed periods on a machine whose good performance state pauses for 0.15 or 0.6 % of the time, the bad one
-/// for 2.4 or 1 %: about as much as the permitted 1 %.
+/// Returns the same on a machine whose good performance state pauses for 0.15 or 0.6 % of the time, and its bad one for
+/// 2.4 or 1 %: about as much as the permitted 1 %.
+fn kept_up_again_at_the_limit(searches: u64) -> (usize, usize) {
+    let a = kept_up_again([0.5, 8.0], searches);
+    let b = kept_up_again([2.0, 3.5], searches);
+    (a.0 + b.0, a.1 + b.1)
+}
+
 #[test]
 fn confirmed_periods_keep_their_bound_when_they_are_kept_up_again() {
-    let (a, b) = (kept_up_again([0.5, 8.0]), kept_up_again([2.0, 3.5]));
-    let (found, missed) = (a.0 + b.0, a.1 + b.1);
-    // 5 % may be wrong: 3 of 60, and 8 or more of 60 once in a hundred times.
+    let (found, missed) = kept_up_again_at_the_limit(5);
+    // 5 % may be wrong: 4 or more of 10 once in a thousand times.
+    assert!(found >= 6 && missed < 4, "{missed} of {found} that were confirmed did not hold");
+}
+
+#[test]
+#[ignore = "long"]
+fn of_many_confirmed_periods_hardly_more_than_promised_do_not_hold() {
+    let (found, missed) = kept_up_again_at_the_limit(30);
+    // 3 of 60, and 8 or more of 60 once in a hundred times.
     assert!(found >= 40 && missed < 8, "{missed} of {found} that were confirmed did not hold");
 }
 
