@@ -17,6 +17,7 @@ use crate::event::Event;
 use crate::period;
 use crate::programs::common::{BENCHMARK, NO_DATA};
 use crate::ranks::RankRule;
+use crate::settings::Settings;
 use method::{Event as Awaited, Method};
 
 pub(in crate::programs) const WAKE_UP: Benchmark = Benchmark {
@@ -130,7 +131,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
         return bench.skip(format!("a fixed priority (--hygiene fifo) is refused: {why}"));
     }
     bench.clear_shared_line()?;
-    let plan = Plan::of(bench);
+    let plan = Plan::of(bench.settings);
     let outcome = match wanted.awaited {
         Awaited::Moment => moment::measure(bench.rank, system.as_mut(), wanted.method, &plan),
         Awaited::Message => message::measure(bench.rank, system.as_mut(), wanted.method, &plan),
@@ -163,12 +164,11 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(bench: &Bench<'_>) -> Plan {
-        Plan {
-            duration: TimeSpan::from_s(bench.settings.real_time.trial_s()),
-            waits_max: bench.settings.samples_max as usize + WARM_UP,
-            seed: bench.settings.seed,
-        }
+    fn of(settings: &Settings) -> Plan {
+        let duration = TimeSpan::from_s(settings.real_time.trial_s());
+        // The duration decides, because a tail needs many waits: no more than this number fit into it.
+        let waits_max = (duration.as_ps() / WAIT_MIN.as_ps()) as usize + WARM_UP;
+        Plan { duration, waits_max, seed: settings.seed }
     }
 
     /// Returns the lengths of the waits, an infinite sequence.

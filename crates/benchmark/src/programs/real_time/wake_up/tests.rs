@@ -58,6 +58,14 @@ impl OperatingSystem for Slow<'_> {
 const PLAN: Plan = Plan { duration: TimeSpan::from_us(60_000_000), waits_max: 20, seed: 1 };
 
 #[test]
+fn the_duration_decides_how_many_waits_there_are() {
+    let mut settings = Settings { samples_max: 1, ..Settings::default() };
+    settings.real_time.duration_s = Some(4.0);
+    // 4 s / 200 us, and ten first waits.
+    assert_eq!(Plan::of(&settings).waits_max, 20_010);
+}
+
+#[test]
 fn the_latency_is_the_time_that_a_call_sleeps_too_long() {
     reference::run(1, |rank| {
         let time = Cell::new(0);
