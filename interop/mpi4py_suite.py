@@ -1,5 +1,5 @@
-"""The test suite of mpi4py over our library, with mpi4py as `pip install mpi4py` gives it to a user. The suite `wheel` runs
-it with an mpi4py that was built against our header."""
+"""The test suite of mpi4py over our library, with mpi4py as `pip install mpi4py` gives it to a user. The suite `wheel`
+runs it with an mpi4py that was built against our header."""
 
 import os
 import re

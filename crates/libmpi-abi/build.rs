@@ -1,6 +1,10 @@
-//! Sets the name of the library (soname) to the one with which programs are built for the standard ABI.
+//! Sets the name of the library (soname) to the one with which programs are built for the standard ABI, and makes its
+//! constants and exported functions.
 
-fn main() {
+use abi_generator::Part;
+
+fn main() -> Result<(), String> {
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libmpi_abi.so.1");
     println!("cargo::rerun-if-changed=build.rs");
+    abi_generator::generate(&[Part::Constants, Part::Functions])
 }

@@ -1,6 +1,9 @@
-//! Sets the name by which programs built for MPICH's ABI load the library.
+//! Sets the name by which programs built for MPICH's ABI load the library, and makes its values and exported functions.
 
-fn main() {
+use abi_generator::Part;
+
+fn main() -> Result<(), String> {
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libmpi.so.12");
     println!("cargo::rerun-if-changed=build.rs");
+    abi_generator::generate(&[Part::MpichValues, Part::MpichFunctions])
 }

@@ -3,7 +3,7 @@
 //!
 //! Each function converts its arguments, calls the function of the same name in `libmpi_abi.so.1`, which is beside this
 //! library, and converts the results. `abi/mpich.txt` has the values that differ, and `abi/parameters.txt` the meaning
-//! of the parameters. `src/values.rs` and `src/bindings` are generated from them and the data of the standard ABI.
+//! of the parameters. The build script makes `values` and the functions of `bindings` from them and the data of the standard ABI.
 //!
 //! The modules, each of which uses only those before it:
 //! * `standard`: `libmpi_abi.so.1` and its functions, found by name;
@@ -26,5 +26,4 @@ mod lengths;
 mod numbers;
 mod standard;
 mod status;
-#[rustfmt::skip] // Generated.
 mod values;

@@ -203,7 +203,7 @@ fn programs_that_poll_sleep_compute_or_wait_for_others_than_ranks_are_left_alone
 
 #[test]
 #[ignore = "long"]
-fn programs_that_only_look_like_a_hang_are_left_alone_in_every_way() {
+fn programs_without_a_hang_are_left_alone_in_every_way() {
     let test = "programs that only look like a hang, launched in every way";
     let Some(lab) = prepared(test) else { return };
     are_left_alone(&lab, test, &LEFT_ALONE, true);

@@ -1,7 +1,10 @@
 //! The constants and handle types of the ABI.
 
-#[rustfmt::skip] // Generated.
-mod constants;
+// All of the ABI, used or not.
+#[allow(dead_code)]
+mod constants {
+    include!(concat!(env!("OUT_DIR"), "/constants.rs"));
+}
 
 pub(crate) use constants::*;
 

@@ -25,5 +25,8 @@ macro_rules! forward {
     };
 }
 
-#[rustfmt::skip] // Generated.
-pub(crate) mod functions;
+// As the data have it.
+#[allow(clippy::redundant_closure_call, unused_variables)]
+pub(crate) mod functions {
+    include!(concat!(env!("OUT_DIR"), "/mpich_functions.rs"));
+}

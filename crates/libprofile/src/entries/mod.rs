@@ -1,7 +1,10 @@
 //! The functions that this library exports.
 
-#[rustfmt::skip] // Generated.
-mod functions;
+// As the data have it.
+#[allow(unused_variables)]
+mod functions {
+    include!(concat!(env!("OUT_DIR"), "/observed_entries.rs"));
+}
 
 /// Exports a function. Its first instructions add its return address as a last argument, in the first register for
 /// floating-point arguments. No function of MPI has such arguments, so the others remain in place, also on the stack.

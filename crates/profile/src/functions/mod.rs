@@ -1,7 +1,8 @@
 //! The observed functions of MPI.
 
-#[rustfmt::skip] // Generated.
-mod list;
+mod list {
+    include!(concat!(env!("OUT_DIR"), "/observed_functions.rs"));
+}
 
 use crate::waits::Dependence;
 

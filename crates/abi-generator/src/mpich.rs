@@ -111,8 +111,6 @@ fn upper(name: &str) -> String {
 
 /// Imports of the functions.
 const IMPORTS: &str = "\
-#![allow(clippy::redundant_closure_call, unused_variables)] // As the data have it.
-
 use std::ffi::{c_char, c_double, c_int, c_void};
 
 use crate::arguments::*;

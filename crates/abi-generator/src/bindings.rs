@@ -56,7 +56,7 @@ pub(crate) fn constants(abi: &Abi) -> String {
             let _ = writeln!(out, "pub(crate) const {name}: {rust_type} = {value};");
         }
     }
-    out.insert_str(NOTE.len(), "#![allow(dead_code)] // All of the ABI, used or not.\n\nuse std::ffi::c_int;\n\nuse super::handle;\n\n");
+    out.insert_str(NOTE.len(), "use std::ffi::c_int;\n\nuse super::handle;\n\n");
     out.push('\n');
     out.push_str(&handles);
     let _ = write!(
@@ -115,9 +115,7 @@ use crate::{
 ";
 
 pub(crate) fn functions(abi: &Abi, served: &BTreeMap<String, Server>) -> String {
-    let mut out = format!(
-        "{NOTE}#![allow(unused_variables, clippy::useless_conversion)] // As the data have it.\n{IMPORTS}"
-    );
+    let mut out = format!("{NOTE}{IMPORTS}");
     for function in &abi.functions {
         let base = function.name.strip_suffix("_c").filter(|_| function.large);
         let server = served.get(base.unwrap_or(&function.name));

@@ -42,7 +42,7 @@ pub(crate) fn parse(text: &str, abi: &Abi) -> Result<Vec<Observed>, String> {
 /// Returns the exported functions.
 pub(crate) fn entries(abi: &Abi, observed: &[Observed]) -> String {
     let mut out = format!(
-        "{NOTE}#![allow(unused_variables)] // As the data have it.\n\n\
+        "{NOTE}\
          use std::ffi::{{c_char, c_int, c_void}};\n\n\
          use super::entry;\nuse crate::abi::*;\nuse crate::data::{{Data, Root, To}};\nuse crate::observe;\n\n"
     );

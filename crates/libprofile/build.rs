@@ -1,0 +1,6 @@
+//! Makes the exported functions.
+
+fn main() -> Result<(), String> {
+    println!("cargo::rerun-if-changed=build.rs");
+    abi_generator::generate(&[abi_generator::Part::ObservedEntries])
+}
