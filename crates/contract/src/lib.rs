@@ -51,7 +51,7 @@ pub use endpoint::{
     CollectiveCall, Combine, Completion, ContextOffer, ContextPlace, DescribeCall, Destination,
     Endpoint, Envelope, LongWaits, NewContext, OneSided, OneSidedOperation, OtherEnds,
     REPORT_INTERVAL, RememberedCall, RemoteAccess, RemoteAddress, RemoteMemory, RemotePlace,
-    Request, Selector, StartedCollective, WaitPlace, end_together, receive_in_turn,
+    Request, Selector, StartedCollective, WaitPlace, WaitReports, end_together, receive_in_turn,
     receive_together,
 };
 pub use error::{Error, Result};

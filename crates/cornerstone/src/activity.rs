@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use contract::name_ranks;
-use fabric_shm::{Activity, RankActivity, ThreadWait, WaitLine};
+use launcher::{Activity, RankActivity, ThreadWait, WaitLine};
 
 use crate::call_sites::CallSites;
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use addr2line::Loader;
 use addr2line::gimli::{self, DwLang};
 use cpp_demangle::{DemangleOptions, Symbol};
-use fabric_shm::CallSite;
+use launcher::CallSite;
 use profile::layout::LIBRARY;
 
 /// Byte of the type of an object in the header of an ELF file, and the type of programs that are loaded at the

@@ -17,6 +17,7 @@ use std::process::ExitCode;
 
 use benchmark::Launch;
 use fabric_cluster::OuterFabric;
+use launcher::Seat;
 
 use crate::arguments::{FabricChoice, SimulationArguments};
 use crate::descriptors;
@@ -42,7 +43,7 @@ impl FabricChoice {
     pub(crate) fn ranks_max(&self, simulation: &SimulationArguments) -> (usize, &'static str) {
         match self {
             FabricChoice::Local => {
-                (fabric_shm::MAXIMUM_RANKS, "the local fabric starts a process for each")
+                (launcher::MAXIMUM_RANKS, "the local fabric starts a process for each")
             }
             FabricChoice::Tcp | FabricChoice::Cluster(_) | FabricChoice::Ofi(_) => {
                 (tcp::RANKS_MAX, "over TCP each is connected with each")
@@ -144,14 +145,14 @@ pub(crate) fn serve() -> Option<ExitCode> {
 
 /// As [`serve`], for ranks that a launcher on this host has started.
 fn serve_of_this_host() -> Option<ExitCode> {
-    let status = match fabric_shm::join_if_rank()? {
-        Ok(rank) if cluster::is_rank(&rank) => cluster::serve_rank(rank),
-        Ok(rank) => match RankJob::from_bytes(rank.job()) {
+    let status = match Seat::take()? {
+        Ok(seat) if cluster::is_rank(&seat) => cluster::serve_rank(seat),
+        Ok(seat) => match RankJob::from_bytes(seat.job()) {
             Ok(job) => match &job.secret {
-                Some(secret) => tcp::serve_here(rank, &job, secret),
-                None => local::serve(rank, &job.job),
+                Some(secret) => tcp::serve_here(seat, &job, secret),
+                None => local::serve(seat, &job.job),
             },
-            Err(error) => rank.finish(Err(error)),
+            Err(error) => seat.finish(Err(error)),
         },
         Err(error) => {
             note(&format!("cornerstone: error: {error}"));

@@ -3,7 +3,7 @@
 
 /// The allocator places large buffers in shared memory, so that ranks of the local fabric copy long messages only once.
 #[global_allocator]
-static ALLOCATOR: fabric_shm::SharedAllocator = fabric_shm::SharedAllocator;
+static ALLOCATOR: launcher::SharedAllocator = launcher::SharedAllocator;
 
 fn main() -> std::process::ExitCode {
     cornerstone::main()

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use fabric_shm::Streams;
+use launcher::Streams;
 
 /// Creates the pipes of rank `rank`. Threads print the lines from them with the rank before each. They end once no
 /// process holds the other ends.

@@ -34,7 +34,7 @@ impl ClusterEndpoint {
     /// Returns why the run ended for this rank, if another rank caused that.
     fn end_by_another(&self) -> Option<Error> {
         let of_host =
-            self.inner().abort_reason().map(|error| self.rest().places.outer_error(error));
+            self.inner().seat().abort_reason().map(|error| self.rest().places.outer_error(error));
         let known = of_host.or_else(|| self.rest().outer.failure());
         known.filter(Error::is_by_another)
     }

@@ -360,7 +360,7 @@ unsafe impl Endpoint for ClusterEndpoint {
 
     #[inline]
     fn any_has_left(&self) -> bool {
-        self.inner().is_noting_waits() || self.rest().outer.any_has_left()
+        self.inner().seat().is_noting_waits() || self.rest().outer.any_has_left()
     }
 
     fn is_hopeless(&self, request: Request) -> bool {
@@ -368,9 +368,7 @@ unsafe impl Endpoint for ClusterEndpoint {
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {
-        if self.inner().is_noting_waits() {
-            self.inner().note_awaited_outside(Awaited::Message(selector));
-        }
+        self.inner().seat().note_awaited(|| Awaited::Message(selector));
         self.rest().outer.none_will_send(selector)
     }
 

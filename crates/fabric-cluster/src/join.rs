@@ -1,8 +1,9 @@
 //! Joining of a run by a rank that the process of its host has started.
 
-use contract::{Endpoint, Error, Process, Result};
-use fabric_shm::{ShmEndpoint, ShmProcess};
+use contract::{Error, Process, Result};
+use fabric_shm::ShmEndpoint;
 use fabric_tcp::{HostPart, RankOfHost, remote};
+use launcher::Seat;
 
 use crate::ClusterEndpoint;
 use crate::contexts::Contexts;
@@ -67,55 +68,57 @@ fn parse_job(job: &[u8]) -> Option<Result<JobContent>> {
 ///
 /// # Errors
 /// The failure, which whoever started the run also learns of.
-pub fn join(local: ShmProcess) -> Result<(Process<ClusterEndpoint>, Vec<u8>)> {
-    let inner = local.into_endpoint();
-    let content = parse_job(inner.job()).unwrap_or_else(|| {
+pub fn join(seat: Seat) -> Result<(Process<ClusterEndpoint>, Vec<u8>)> {
+    let content = parse_job(seat.job()).unwrap_or_else(|| {
         Err(Error::Program("this job is not one of a rank on several hosts".into()))
     });
     let (endpoint, job) = match content {
-        Ok(content) => meet(inner, content)?,
-        Err(error) => return Err(give_up(inner, error)),
+        Ok(content) => meet(seat, content, ShmEndpoint::join)?,
+        Err(error) => return Err(seat.give_up(error)),
     };
     Ok((Process::new(endpoint), job))
 }
 
-/// As [`join`], for a library in any program, if its launcher has selected this fabric. Returns the rank otherwise.
+/// As [`join`], for a library in any program, if its launcher has selected this fabric. Returns the seat otherwise.
 ///
 /// # Errors
 /// As for [`join`].
-pub fn join_from_library(
-    inner: ShmEndpoint,
-) -> Result<std::result::Result<ClusterEndpoint, ShmEndpoint>> {
-    match parse_job(inner.job()) {
-        None => Ok(Err(inner)),
+pub fn join_from_library(seat: Seat) -> Result<std::result::Result<ClusterEndpoint, Seat>> {
+    match parse_job(seat.job()) {
+        None => Ok(Err(seat)),
         Some(Ok(content)) => {
-            let (endpoint, ..) = meet(inner, content)?;
+            let (endpoint, ..) = meet(seat, content, ShmEndpoint::join_library)?;
             Ok(Ok(endpoint))
         }
-        Some(Err(error)) => Err(give_up(inner, error)),
+        Some(Err(error)) => Err(seat.give_up(error)),
     }
 }
 
-/// Ends a rank that cannot join.
-fn give_up(inner: ShmEndpoint, error: Error) -> Error {
-    inner.finish(Err(error.clone()));
-    error
-}
-
-fn meet(mut inner: ShmEndpoint, content: JobContent) -> Result<(ClusterEndpoint, Vec<u8>)> {
+fn meet(
+    seat: Seat,
+    content: JobContent,
+    join_inner: fn(Seat) -> Result<ShmEndpoint>,
+) -> Result<(ClusterEndpoint, Vec<u8>)> {
     let (host, here) = (content.rank.host(), content.rank.ranks.clone());
-    let (mut outer, job, hosts) = match join_all(&content, inner.rank()) {
+    let (mut outer, job, hosts) = match join_all(&content, seat.rank()) {
         Ok(joined) => joined,
-        Err(error) => return Err(give_up(inner, error)),
+        Err(error) => return Err(seat.give_up(error)),
+    };
+    let mut inner = match join_inner(seat) {
+        Ok(inner) => inner,
+        Err(error) => {
+            outer.close(Err(error.clone()));
+            return Err(error);
+        }
     };
     inner.name_ranks(here.clone());
     inner.expect_outside();
     inner.set_every_rank_has_a_processor(outer.every_rank_has_a_processor());
     match outer.descriptor() {
-        Ok(descriptor) => inner.wake_by(descriptor),
+        Ok(descriptor) => inner.seat_mut().wake_by(descriptor),
         Err(error) => {
             outer.close(Err(error.clone()));
-            return Err(give_up(inner, error));
+            return Err(inner.seat().give_up(error));
         }
     }
     let rest = rest(outer, host, here, hosts);

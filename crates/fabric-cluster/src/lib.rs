@@ -9,8 +9,7 @@
 //!
 //! The parts, from the lowest up: `requests`, with receives from any rank, which are posted to both fabrics; `places`,
 //! the hosts of ranks; `contexts`; `parts`, the two fabrics as one value; `wait`, `messages`, `opening` and `ending`,
-//! its operations; `long_waits` and `endpoint`, the implementation of the
-//! contract; `join`.
+//! its operations; `endpoint`, the implementation of the contract; `join`.
 
 // The exceptions are `parts`, for one value that represents another, and `endpoint`, which promises how long the memory
 // of a request is used.
@@ -20,7 +19,6 @@ mod contexts;
 mod ending;
 mod endpoint;
 mod join;
-mod long_waits;
 mod messages;
 mod opening;
 mod outer;

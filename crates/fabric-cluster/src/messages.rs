@@ -259,10 +259,11 @@ impl ClusterEndpoint {
 
     /// Notes what a request of the outer fabric waits for, if the launcher of this host asks.
     fn note_outer(&self, request: Request) {
-        if self.inner().is_noting_waits()
+        let seat = self.inner().seat();
+        if seat.is_noting_waits()
             && let Some(awaited) = self.rest().outer.awaited_by(request)
         {
-            self.inner().note_awaited_outside(awaited);
+            seat.note_awaited(|| awaited);
         }
     }
 

@@ -12,8 +12,8 @@ use contract::{
     Time, Writable,
 };
 use fabric_ofi::OfiEndpoint;
-use fabric_shm::PollState;
 use fabric_tcp::{Reporter, TcpEndpoint, TcpProcess};
+use launcher::PollState;
 
 /// The choice of this fabric.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! The inner fabric's wait is the wait of both: it spins, yields and sleeps as that fabric does, and polls the outer
 //! fabric in between. A sleeping rank sleeps on a bell, which ranks of its host ring, and on all its connections.
 
-use contract::{Endpoint, Error, Request, Result};
+use contract::{Endpoint, Error, LongWaits, Request, Result, WaitPlace, WaitReports};
 
 use crate::ClusterEndpoint;
 use crate::requests::Side;
@@ -22,7 +22,7 @@ pub(crate) struct Pace {
 const EVERY_OF_BOTH: u32 = 4;
 /// Interval if something must arrive from a rank of this host.
 const EVERY_OF_INNER: u32 = 64;
-/// Number of polls at the beginning of a wait that leave the outer fabric out if ranks share processors: before this
+/// Number of polls at the beginning of a wait that leave the outer fabric out if ranks pace processors: before this
 /// rank has yielded, little can have changed since it last polled.
 const POLLS_OF_INNER_FIRST: u32 = 2;
 
@@ -71,7 +71,7 @@ impl ClusterEndpoint {
         self.settle();
         let (inner, rest) = self.both_mut();
         rest.polls = rest.polls.wrapping_add(1);
-        if inner.is_reporting() {
+        if inner.seat().is_reporting() {
             rest.outer.poll_for_report()?;
             self.settle();
             self.note_outer_state();
@@ -99,7 +99,7 @@ impl ClusterEndpoint {
     /// Adds the state of the outer fabric to the report in progress.
     pub(crate) fn note_outer_state(&mut self) {
         let (inner, rest) = self.both_mut();
-        let unexpected = match inner.is_noting_waits() {
+        let unexpected = match inner.seat().is_noting_waits() {
             true => rest.outer.unexpected(),
             false => Vec::new(),
         };
@@ -146,7 +146,7 @@ impl ClusterEndpoint {
         self.wait_for(self.pace(requests), &mut |this| {
             found = first_done(this);
             polls = polls.wrapping_add(1);
-            let is_due = this.is_liveness_check_due(polls) || this.inner().is_noting_waits();
+            let is_due = this.is_liveness_check_due(polls) || this.inner().seat().is_noting_waits();
             if found.is_none() && is_due {
                 failed = this.why_none_can_end(requests).transpose();
             }
@@ -169,5 +169,17 @@ impl ClusterEndpoint {
         self.poll_both()?;
         let has_ended = requests.iter().any(|&request| self.has_ended(request));
         Ok((!has_ended && none(self)).then(|| self.give_up(requests[0])))
+    }
+}
+
+/// Reports of long waits go to the launcher of this host, by the inner fabric.
+impl LongWaits for ClusterEndpoint {
+    fn wait_reports(&self) -> Option<&dyn WaitReports> {
+        self.inner().wait_reports()
+    }
+
+    fn report_wait(&mut self, place: WaitPlace) {
+        self.note_outer_state();
+        self.inner_mut().report_wait(place);
     }
 }

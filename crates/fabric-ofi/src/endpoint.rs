@@ -5,7 +5,6 @@ mod composed;
 mod memory;
 mod one_sided;
 mod wait;
-mod wait_reports;
 
 use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
@@ -28,7 +27,7 @@ pub struct OfiEndpoint {
     outer: TcpEndpoint,
     /// The descriptor that becomes readable when one of these connections does.
     waker: OwnedFd,
-    /// The shared memory of this rank's host, if the process of a host has started this rank.
+    /// The seat of this rank on its host, if the process of a host has started it.
     launched: Option<RankOnHost>,
     spins: bool,
     /// True if the provider has one-sided operations.
@@ -353,6 +352,6 @@ unsafe impl Endpoint for OfiEndpoint {
         self.engine.close();
         // In this order, so that the process that started the run receives this rank's error before its host's.
         let status = self.outer.close(outcome.clone());
-        self.launched.map_or(status, |launched| status.max(launched.endpoint.finish(outcome)))
+        self.launched.map_or(status, |launched| status.max(launched.seat.finish(outcome)))
     }
 }

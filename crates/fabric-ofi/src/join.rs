@@ -1,8 +1,8 @@
 //! Joins a run, over the connections of `fabric-tcp`, through which the ranks exchange their addresses.
 
 use contract::{Endpoint, Error, Process, Result};
-use fabric_shm::ShmEndpoint;
 use fabric_tcp::{HostPart, RankOfHost, Secret, TcpProcess, local, remote};
+use launcher::Seat;
 
 use crate::OfiEndpoint;
 use crate::endpoint::RankOnHost;
@@ -68,41 +68,33 @@ pub fn join(tcp: TcpProcess, provider: Option<&str>) -> Result<Process<OfiEndpoi
     meet(tcp, provider, None).map(Process::new)
 }
 
-/// Joins as a library in any program, if the job is one of this fabric. Returns the rank otherwise.
+/// Joins as a library in any program, if the job is one of this fabric. Returns the seat otherwise.
 ///
 /// # Errors
 /// As of [`join`].
-pub fn join_from_library(
-    launched: ShmEndpoint,
-) -> Result<std::result::Result<OfiEndpoint, ShmEndpoint>> {
+pub fn join_from_library(seat: Seat) -> Result<std::result::Result<OfiEndpoint, Seat>> {
     let named = |name: String| Some(name).filter(|name| !name.is_empty());
-    match parse_job(launched.job()) {
-        None => Ok(Err(launched)),
-        Some(Err(error)) => Err(give_up(launched, error)),
+    match parse_job(seat.job()) {
+        None => Ok(Err(seat)),
+        Some(Err(error)) => Err(seat.give_up(error)),
         Some(Ok(JobContent::Here { secret, provider })) => {
-            let tcp = local::join_endpoint(launched, &secret)?;
+            let tcp = local::join(seat, &secret)?;
             meet(tcp, named(provider).as_deref(), None).map(Ok)
         }
         Some(Ok(JobContent::Host { rank: content, provider })) => {
             let joined = content
-                .rank(launched.rank())
+                .rank(seat.rank())
                 .and_then(|rank| remote::join(content.call, rank, &content.secret));
             match joined {
                 Ok((tcp, _)) => {
                     let host = content.host();
-                    let here = RankOnHost { endpoint: launched, host, hosts: Vec::new() };
+                    let here = RankOnHost { seat, host, hosts: Vec::new() };
                     meet(tcp, named(provider).as_deref(), Some(here)).map(Ok)
                 }
-                Err(error) => Err(give_up(launched, error)),
+                Err(error) => Err(seat.give_up(error)),
             }
         }
     }
-}
-
-/// Ends a rank that cannot join.
-fn give_up(launched: ShmEndpoint, error: Error) -> Error {
-    launched.finish(Err(error.clone()));
-    error
 }
 
 /// Opens an endpoint of libfabric, and exchanges the addresses of all ranks.
@@ -119,7 +111,7 @@ fn meet(
         Err(error) => (error, tcp.into_endpoint(), launched),
     };
     outer.finish(Err(error.clone()));
-    Err(launched.map_or(error.clone(), |launched| give_up(launched.endpoint, error)))
+    Err(launched.map_or(error.clone(), |launched| launched.seat.give_up(error)))
 }
 
 fn engine(

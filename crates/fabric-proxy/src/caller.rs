@@ -2,11 +2,11 @@
 
 mod time;
 
-use std::cell::{Cell, OnceCell, Ref, RefCell, RefMut};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::time::Duration;
 
-use contract::{Awaited, Endpoint, Error, LongWaits, Request, Result, Time};
-use fabric_shm::{PollState, ShmEndpoint};
+use contract::{Awaited, Error, Request, Result, Time, WaitPlace};
+use launcher::{PollState, Seat};
 
 use crate::ask::Ask;
 use crate::library::LibraryTime;
@@ -61,8 +61,8 @@ pub(crate) struct Caller {
     told: Cell<u64>,
     /// The error after which no further request is made.
     failed: RefCell<Option<Error>>,
-    /// The launcher's identification of this process; `None` in tests.
-    launched: RefCell<Option<ShmEndpoint>>,
+    /// The seat of this process; `None` in tests.
+    seat: Option<Seat>,
 }
 
 /// Result of a wait for a reply.
@@ -74,8 +74,8 @@ pub(crate) enum Answer<'a> {
 }
 
 impl Caller {
-    pub(crate) fn new(line: Line, factor: Option<f64>, launched: Option<ShmEndpoint>) -> Self {
-        let ranks = launched.as_ref().map_or(1, Endpoint::size) as u32;
+    pub(crate) fn new(line: Line, factor: Option<f64>, seat: Option<Seat>) -> Self {
+        let ranks = seat.as_ref().map_or(1, Seat::size) as u32;
         line.name_process();
         Caller {
             line,
@@ -97,7 +97,7 @@ impl Caller {
             has_told: Cell::new(false),
             told: Cell::new(0),
             failed: RefCell::new(None),
-            launched: RefCell::new(launched),
+            seat,
         }
     }
 
@@ -117,13 +117,9 @@ impl Caller {
         self.ended.borrow_mut().push(request);
     }
 
-    /// Returns the launcher's identification of this process.
-    pub(crate) fn launched(&self) -> Ref<'_, Option<ShmEndpoint>> {
-        self.launched.borrow()
-    }
-
-    pub(crate) fn launched_mut(&self) -> RefMut<'_, Option<ShmEndpoint>> {
-        self.launched.borrow_mut()
+    /// Returns the seat of this process, until its part of the run has ended.
+    pub(crate) fn seat(&self) -> Option<&Seat> {
+        self.seat.as_ref().filter(|seat| !seat.has_ended())
     }
 
     /// Makes a request with the data of `fill`, and waits for the reply, for a call during which the server requests
@@ -238,9 +234,9 @@ impl Caller {
             }
         }
         if self.has_told.take()
-            && let Some(launched) = &mut *self.launched_mut()
+            && let Some(seat) = self.seat()
         {
-            launched.end_wait_reports();
+            seat.end_wait_reports();
         }
         Ok(true)
     }
@@ -266,10 +262,10 @@ impl Caller {
 
     /// Returns the reason why no reply will arrive, if there is one.
     fn why_none_comes(&self) -> Option<Error> {
-        let given_up = self.launched().as_ref().and_then(ShmEndpoint::abort_reason);
+        let given_up = self.seat().and_then(Seat::abort_reason);
         given_up.or_else(|| match self.line.state() {
             RunState::Over => Some(Error::Aborted { why: "the simulation has ended".into() }),
-            RunState::Stuck if self.launched().is_none() => Some(Error::Deadlock {
+            RunState::Stuck if self.seat().is_none() => Some(Error::Deadlock {
                 explanation: "all ranks wait, and no message is under way".into(),
             }),
             RunState::Runs | RunState::Stuck => None,
@@ -277,30 +273,51 @@ impl Caller {
     }
 
     fn is_asked(&self) -> bool {
-        self.launched().as_ref().is_some_and(ShmEndpoint::is_asked_what_it_awaits)
+        self.seat().is_some_and(Seat::is_asked_what_it_awaits)
     }
 
-    /// Reports a wait to the launcher. It takes waits whose reports do not change for waits that cannot end, so the
-    /// report changes unless the run is in a deadlock.
-    fn tell_wait(&self) {
+    /// Returns the state in a report. The launcher takes waits whose reports do not change for waits that cannot end, so
+    /// it changes unless the run is in a deadlock.
+    fn poll_state(&self) -> PollState {
         self.has_told.set(true);
         if self.line.state() != RunState::Stuck {
             self.told.set(self.told.get() + 1);
         }
-        if let Some(launched) = &*self.launched() {
-            launched.report_wait(PollState { state: self.told.get(), ..PollState::default() });
-        }
+        PollState { state: self.told.get(), ..PollState::default() }
     }
 
-    /// Reports to the launcher what this process waits for, on request.
-    pub(crate) fn tell(&self, awaited: Vec<Awaited>) {
-        self.tell_wait();
-        let unexpected = match self.line.is_stuck() {
+    /// Reports a wait to the launcher.
+    fn tell_wait(&self) {
+        let found = self.poll_state();
+        self.seat().into_iter().for_each(|seat| seat.report_idle_poll(found));
+    }
+
+    /// Begins to report to the launcher, on request, what this process waits for.
+    pub(crate) fn begin_to_tell(&self) {
+        self.seat().into_iter().for_each(Seat::begin_wait_report);
+    }
+
+    /// Notes an awaited event of this report.
+    pub(crate) fn note_awaited(&self, awaited: Awaited) {
+        self.seat().into_iter().for_each(|seat| seat.note_awaited(|| awaited.clone()));
+    }
+
+    /// Makes this report.
+    pub(crate) fn end_telling(&self) {
+        let found = self.poll_state();
+        let unexpected = || match self.line.is_stuck() {
             true => Reader::new(&self.line).envelopes(),
             false => Vec::new(),
         };
-        if let Some(launched) = &*self.launched() {
-            launched.answer(&awaited, &unexpected);
+        if let Some(seat) = self.seat() {
+            seat.report_wait(WaitPlace::ALONE, found, unexpected);
         }
+    }
+
+    /// Reports to the launcher, on request, that this process waits for `awaited`.
+    fn tell(&self, awaited: Vec<Awaited>) {
+        self.begin_to_tell();
+        awaited.into_iter().for_each(|one| self.note_awaited(one));
+        self.end_telling();
     }
 }

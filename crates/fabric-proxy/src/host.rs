@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use contract::{Error, Result, Time, TimeSpan};
-use fabric_shm::close_on_exec;
+use launcher::system::close_on_exec;
 use recording::{Recorder, RecordingError};
 
 use crate::computing::Computing;

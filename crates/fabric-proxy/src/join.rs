@@ -2,8 +2,9 @@
 
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 
-use contract::{Endpoint, Error, Result};
-use fabric_shm::{ShmEndpoint, close_on_exec};
+use contract::{Error, Result};
+use launcher::Seat;
+use launcher::system::close_on_exec;
 
 use crate::ProxyEndpoint;
 use crate::caller::Caller;
@@ -47,13 +48,13 @@ impl Job {
     }
 }
 
-/// Joins the run if the launcher has the fabric. Otherwise returns the rank over shared memory, as the inner error.
+/// Joins the run if the launcher has the fabric. Otherwise returns the seat, as the inner error.
 ///
 /// # Errors
 /// The failure, which has also been reported to the launcher.
-pub fn join(launched: ShmEndpoint) -> Result<std::result::Result<ProxyEndpoint, ShmEndpoint>> {
-    let Some(job) = Job::read(launched.job()) else { return Ok(Err(launched)) };
-    let (rank, size) = (launched.rank(), launched.size());
+pub fn join(seat: Seat) -> Result<std::result::Result<ProxyEndpoint, Seat>> {
+    let Some(job) = Job::read(seat.job()) else { return Ok(Err(seat)) };
+    let (rank, size) = (seat.rank(), seat.size());
     let failed = |reason: String| Error::System { what: "joining the simulation".into(), reason };
     let line = job.and_then(|job| {
         let memory = take(job.memory)?;
@@ -63,16 +64,13 @@ pub fn join(launched: ShmEndpoint) -> Result<std::result::Result<ProxyEndpoint, 
     });
     match line.map_err(failed) {
         Ok((line, job)) => {
-            let caller = Caller::new(line, job.factor, Some(launched));
+            let caller = Caller::new(line, job.factor, Some(seat));
             let mut endpoint = ProxyEndpoint::join(caller, rank, size, job.name)?;
             endpoint.measure_returning()?;
             endpoint.set_clock();
             Ok(Ok(endpoint))
         }
-        Err(error) => {
-            launched.finish(Err(error.clone()));
-            Err(error)
-        }
+        Err(error) => Err(seat.give_up(error)),
     }
 }
 

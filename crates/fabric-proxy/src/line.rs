@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use fabric_shm::{futex_wait, futex_wake, map_shared, memory_file};
+use launcher::system::{futex_wait, futex_wake, map_shared, memory_file};
 
 const PAGE_BYTES: usize = 4096;
 /// Addresses reserved for the contents of a line. Only the used part takes memory.

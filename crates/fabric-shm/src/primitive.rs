@@ -1,12 +1,14 @@
-//! The primitives of the lock-free parts, in one place so that loom can replace them (`RUSTFLAGS="--cfg loom"`).
+//! The primitives of the lock-free parts, in one place so that loom can replace them (`RUSTFLAGS="--cfg loom"`): those
+//! of the launcher, and memory beside atomics.
+
+#[cfg(loom)]
+pub(crate) use launcher::fresh;
+pub(crate) use launcher::primitive::*;
+
+pub(crate) use chosen::*;
 
 #[cfg(not(loom))]
 mod chosen {
-    pub(crate) use std::hint::spin_loop;
-    pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
-
-    pub(crate) use crate::system::{futex_wait, futex_wake, yield_processor};
-
     /// Memory that one side writes and the other reads, in turns that an atomic beside it governs.
     #[repr(transparent)]
     pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
@@ -92,37 +94,8 @@ pub(crate) mod recorded {
 mod chosen {
     use std::cell::RefCell;
     use std::collections::BTreeMap;
-    use std::sync::Arc;
-    use std::time::Duration;
 
     pub(crate) use loom::cell::UnsafeCell;
-    pub(crate) use loom::hint::spin_loop;
-    use loom::sync::Notify;
-    pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
-    pub(crate) use loom::thread::yield_now as yield_processor;
-
-    thread_local! {
-        /// The sleepers, by the addresses of their words. All threads of a model run on one thread of the system.
-        static SLEEPERS: RefCell<BTreeMap<usize, Arc<Notify>>> = RefCell::default();
-    }
-
-    fn sleeper(word: &AtomicU32) -> Arc<Notify> {
-        let at = std::ptr::from_ref(word).addr();
-        SLEEPERS
-            .with_borrow_mut(|all| all.entry(at).or_insert_with(|| Notify::new().into()).clone())
-    }
-
-    /// Sleeps until the word has changed. A sleep never runs out, so loom reports a lost wake-up.
-    pub(crate) fn futex_wait(word: &AtomicU32, value: u32, _: Duration) -> bool {
-        while word.load(Ordering::Relaxed) == value {
-            sleeper(word).wait();
-        }
-        false
-    }
-
-    pub(crate) fn futex_wake(word: &AtomicU32, _: i32) {
-        sleeper(word).notify();
-    }
 
     /// Length of the memory whose accesses one cell of loom follows.
     const WATCHED_BYTES: usize = 64;
@@ -133,8 +106,7 @@ mod chosen {
     }
 
     /// Begins an execution of a model, in which nothing is watched yet.
-    pub(crate) fn begin_execution() {
-        SLEEPERS.with_borrow_mut(BTreeMap::clear);
+    pub(crate) fn watch_nothing() {
         WATCHED.with_borrow_mut(BTreeMap::clear);
     }
 
@@ -169,69 +141,4 @@ mod chosen {
     pub(crate) fn note_write(start: *const u8, bytes: usize) {
         for_each_watched(start, bytes, |cell| cell.with_mut(|_| ()));
     }
-}
-
-pub(crate) use chosen::*;
-#[cfg(loom)]
-pub(crate) use fresh::{Fresh, fresh};
-
-/// Values of fresh memory in a model. Elsewhere these are zeros, but loom's atomics must be created.
-#[cfg(loom)]
-mod fresh {
-    use std::convert::identity;
-    use std::sync::atomic::AtomicU8;
-
-    use super::{AtomicU32, AtomicU64, UnsafeCell};
-
-    /// A value like one of zeros.
-    pub(crate) trait Fresh {
-        fn fresh() -> Self;
-    }
-
-    /// Implements [`Fresh`] for values that are made of a zero.
-    macro_rules! from_zero {
-        ($($type:ty: $new:expr),*) => {
-            $(impl Fresh for $type {
-                fn fresh() -> Self {
-                    $new(0)
-                }
-            })*
-        };
-    }
-
-    from_zero! {
-        u8: identity, u16: identity, u32: identity,
-        AtomicU8: AtomicU8::new, AtomicU32: AtomicU32::new, AtomicU64: AtomicU64::new
-    }
-
-    impl<T: Fresh, const N: usize> Fresh for [T; N] {
-        fn fresh() -> Self {
-            std::array::from_fn(|_| T::fresh())
-        }
-    }
-
-    impl<T: Fresh> Fresh for UnsafeCell<T> {
-        fn fresh() -> Self {
-            UnsafeCell::new(T::fresh())
-        }
-    }
-
-    impl<T: Fresh> Fresh for std::cell::UnsafeCell<T> {
-        fn fresh() -> Self {
-            std::cell::UnsafeCell::new(T::fresh())
-        }
-    }
-
-    /// Implements [`Fresh`] for structures with these fields.
-    macro_rules! fresh {
-        ($($type:ident { $($field:tt),* })*) => {
-            $(impl $crate::primitive::Fresh for $type {
-                fn fresh() -> Self {
-                    $type { $($field: $crate::primitive::Fresh::fresh()),* }
-                }
-            })*
-        };
-    }
-
-    pub(crate) use fresh;
 }

@@ -1,6 +1,6 @@
 //! What the ranks of a host do, as text: a line for each rank with its number, and the lines about it, indented.
 
-use fabric_shm::{Activity, RankActivity};
+use launcher::{Activity, RankActivity};
 
 const INDENT: char = '\t';
 

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::rc::Rc;
 
 use contract::{Error, Result};
-use fabric_shm::{Amounts, Word};
+use launcher::{Amounts, Word};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::socket::Socket;

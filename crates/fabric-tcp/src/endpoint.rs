@@ -1,18 +1,18 @@
 //! A rank over TCP: the [`Endpoint`](contract::Endpoint) over the engine.
 
 mod composed;
-mod long_waits;
 
 use std::ptr::NonNull;
 use std::time::Duration;
 
 use contract::{
     ClockQuality, Completion, ContextPlace, DescribeCall, Destination, Endpoint, Envelope, Error,
-    FabricDescription, NewContext, OperatingSystem, OtherRuns, Priority, PriorityGranted, Process,
-    Readable, RemoteMemory, Request, Result, Selector, Time, TimeSpan, WaitPlace, Writable,
-    end_together, receive_together,
+    FabricDescription, LongWaits, NewContext, OperatingSystem, OtherRuns, Priority,
+    PriorityGranted, Process, Readable, RemoteMemory, Request, Result, Selector, Time, TimeSpan,
+    WaitPlace, WaitReports, Writable, end_together, receive_together,
 };
 use hosts::{Clock, LocalClock, Placement};
+use launcher::Seat;
 
 use crate::Reporter;
 use crate::engine::{Backoff, CREDIT_BYTES, EAGER_MAX, Engine, Pause};
@@ -82,18 +82,28 @@ impl TcpEndpoint {
 
 impl OtherRuns for TcpEndpoint {}
 
+impl LongWaits for TcpEndpoint {
+    fn wait_reports(&self) -> Option<&dyn WaitReports> {
+        self.seat().map(|seat| seat as _)
+    }
+
+    fn report_wait(&mut self, place: WaitPlace) {
+        self.engine.report_wait(place);
+    }
+}
+
 /// Windows use messages, except those whose memory the program itself shares among ranks of one host.
 impl RemoteMemory for TcpEndpoint {
     fn place_on_host(&self, memory: *const u8, bytes: usize) -> Option<u64> {
-        self.engine.supervision.launched()?.place_of(memory, bytes)
+        self.seat()?.place_of(memory, bytes)
     }
 
     fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        self.engine.supervision.launched_mut()?.allocate(bytes)
+        self.seat()?.allocate(bytes)
     }
 
     fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
-        self.engine.supervision.launched()?.memory_at(place, bytes)
+        self.seat()?.memory_at(place, bytes)
     }
 }
 
@@ -243,7 +253,7 @@ unsafe impl Endpoint for TcpEndpoint {
             if done(self) {
                 self.waits_long = false;
                 if backoff.is_reported {
-                    self.engine.end_long_wait();
+                    self.seat().into_iter().for_each(Seat::end_wait_reports);
                 }
                 return Ok(());
             }
@@ -257,7 +267,7 @@ unsafe impl Endpoint for TcpEndpoint {
             } else if backoff.next(self.engine.spins) == Pause::Sleep {
                 self.waits_long |= !self.engine.sleep(backoff.next_sleep())?;
                 if backoff.is_long() {
-                    self.engine.begin_report();
+                    self.seat().into_iter().for_each(Seat::begin_wait_report);
                     (tells, backoff.is_reported) = (true, true);
                 }
             }
@@ -311,9 +321,9 @@ unsafe impl Endpoint for TcpEndpoint {
     }
 
     unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
-        if let Some(launched) = self.engine.supervision.launched_mut() {
+        if let Some(seat) = self.seat() {
             // SAFETY: the caller promises the same, and memory comes from nowhere else.
-            unsafe { launched.release(memory, bytes) };
+            unsafe { seat.release(memory, bytes) };
         }
     }
 

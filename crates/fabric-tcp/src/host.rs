@@ -1,4 +1,4 @@
-//! The process of one of several hosts, which starts the ranks there by the launcher of `fabric-shm`.
+//! The process of one of several hosts, which starts the ranks there by the launcher.
 
 use std::net::{SocketAddr, TcpStream};
 use std::ops::ControlFlow;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use contract::{Error, Result};
-use fabric_shm::{LaunchError, LaunchOptions};
+use launcher::{LaunchError, LaunchOptions};
 use rustix::process::{Signal, getpid, kill_process};
 
 use crate::control::{Inbox, Message, Received, send};
@@ -136,7 +136,7 @@ impl HostPart {
                 let _ = kill_process(getpid(), Signal::TERM);
             }
         });
-        let ended = fabric_shm::launch(&options, &mut |_| ControlFlow::Continue(()));
+        let ended = launcher::launch(&options, &mut |_| ControlFlow::Continue(()));
         has_ended.store(true, Ordering::Relaxed);
         let (message, status) = self.outcome(ended);
         // If the starter is gone, nobody needs the messages.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use fabric_shm::{RankActivity, WholeRun, Word};
+use launcher::{RankActivity, WholeRun, Word};
 
 use crate::activities;
 use crate::control::{Message, send};

@@ -1,8 +1,7 @@
 //! The `tcp` fabric: ranks as processes, on one host or on several, each pair with a TCP connection of its own.
 //!
-//! * On one host the launcher of `fabric-shm` starts and supervises the ranks. A rank calls [`local::join`] with the
-//!   [`ShmProcess`](fabric_shm::ShmProcess) that it has become; a library in any program calls
-//!   [`library::join_from_library`].
+//! * On one host the launcher starts and supervises the ranks. A rank calls [`local::join`] with its
+//!   [`Seat`](launcher::Seat); a library in any program calls [`library::join_from_library`].
 //! * On several hosts [`start`] starts the ranks by an agent such as `ssh`, and supervises them through a connection
 //!   each. A rank calls [`remote::join`].
 //!
@@ -12,7 +11,7 @@
 //! The parts, from the connection up: `secret` and `handshake`; `link` and `reconnect`, connections that may break;
 //! `frame`, the format of messages; `engine`, matching, protocols and waits; `endpoint`, the implementation of the
 //! contract; `mesh`, `control` and `supervision`, how ranks connect and learn of each other's end; `other_processes`,
-//! those of other runs; `launched`, the ranks of `fabric-shm`.
+//! those of other runs.
 // The one exception is `endpoint`, which promises how long the memory of a request is used.
 #![deny(unsafe_code)]
 
@@ -27,7 +26,6 @@ mod host;
 mod host_watch;
 mod hosts_file;
 mod interface;
-mod launched;
 pub mod library;
 mod link;
 mod liveness;

@@ -1,13 +1,11 @@
 //! A library in any program that is a rank of a run over TCP, such as an MPI library.
 //!
-//! The launcher of `fabric-shm` starts the program, with [`job`] as its job. The library joins the run as over shared
-//! memory, and [`join_from_library`] then connects it with the others.
+//! The launcher starts the program, with [`job`] as its job. The library takes its seat, and [`join_from_library`]
+//! connects it with the others.
 
 use contract::{Error, Result};
+use launcher::Seat;
 
-use fabric_shm::ShmEndpoint;
-
-use crate::launched::Launched;
 use crate::{Secret, TcpEndpoint, local};
 
 /// The beginning of a job of a run over TCP, which the secret follows.
@@ -18,26 +16,17 @@ pub fn job(secret: &Secret) -> Vec<u8> {
     [MARK, secret.as_bytes()].concat()
 }
 
-/// Joins the run over TCP, if its launcher has requested that with [`job`]. Otherwise returns the rank over shared
-/// memory.
+/// Joins the run over TCP, if its launcher has requested that with [`job`]. Otherwise returns the seat.
 ///
 /// All ranks of the run must call it. It returns when they are connected with each other.
 ///
 /// # Errors
 /// The failure, which the launcher also learns of.
-pub fn join_from_library(
-    shared_memory: ShmEndpoint,
-) -> Result<std::result::Result<TcpEndpoint, ShmEndpoint>> {
-    match secret_in(shared_memory.job()) {
-        None => Ok(Err(shared_memory)),
-        Some(Ok(secret)) => {
-            let rank = local::join_launched(Launched::new(shared_memory), &secret)?;
-            Ok(Ok(rank.into_endpoint()))
-        }
-        Some(Err(error)) => {
-            Launched::new(shared_memory).finish(Err(error.clone()));
-            Err(error)
-        }
+pub fn join_from_library(seat: Seat) -> Result<std::result::Result<TcpEndpoint, Seat>> {
+    match secret_in(seat.job()) {
+        None => Ok(Err(seat)),
+        Some(Ok(secret)) => Ok(Ok(local::join(seat, &secret)?.into_endpoint())),
+        Some(Err(error)) => Err(seat.give_up(error)),
     }
 }
 

@@ -1,14 +1,13 @@
-//! Ranks on this host only, which the launcher of `fabric-shm` starts and supervises.
+//! Ranks on this host only, which the launcher starts and supervises.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use contract::{Error, Result};
-use fabric_shm::{ShmEndpoint, ShmProcess};
+use launcher::Seat;
 
 use crate::endpoint::TcpEndpoint;
 use crate::engine::{Engine, Stream};
 use crate::handshake::Acceptor;
-use crate::launched::Launched;
 use crate::mesh::{Connected, connect_all};
 use crate::process::TcpProcess;
 use crate::secret::Secret;
@@ -17,27 +16,14 @@ use crate::supervision::Supervision;
 /// Makes a rank that the launcher has started pass its messages over TCP on the loopback interface. All ranks of the
 /// run must call it, with the secret from their job.
 ///
-/// The launcher's shared memory serves to exchange the ranks' ports, and later to detect and describe the death of a
-/// rank. No message of the program uses it.
+/// The seats serve to exchange the ranks' ports, and later to detect and describe the death of a rank.
 ///
 /// # Errors
 /// The failure, which the launcher also learns of.
-pub fn join(local: ShmProcess, secret: &Secret) -> Result<TcpProcess> {
-    join_launched(Launched::new(local.into_endpoint()), secret)
-}
-
-/// Does the same for a rank of a program that uses a library of ours.
-///
-/// # Errors
-/// As of [`join`].
-pub fn join_endpoint(launched: ShmEndpoint, secret: &Secret) -> Result<TcpProcess> {
-    join_launched(Launched::new(launched), secret)
-}
-
-pub(crate) fn join_launched(mut launched: Launched, secret: &Secret) -> Result<TcpProcess> {
-    let rank = launched.rank();
-    let met = listen_and_exchange(&mut launched, secret);
-    let mut supervision = Supervision::Local(Box::new(launched));
+pub fn join(seat: Seat, secret: &Secret) -> Result<TcpProcess> {
+    let rank = seat.rank();
+    let met = listen_and_exchange(&seat, secret);
+    let mut supervision = Supervision::Local(Box::new(seat));
     let connected = met.and_then(|(mut acceptor, addresses)| {
         connect_all(rank, &addresses, &mut acceptor, secret, &mut supervision)
     });
@@ -54,10 +40,7 @@ pub(crate) fn join_launched(mut launched: Launched, secret: &Secret) -> Result<T
 }
 
 /// Listens, and learns the addresses of the others.
-fn listen_and_exchange(
-    launched: &mut Launched,
-    secret: &Secret,
-) -> Result<(Acceptor, Vec<Vec<SocketAddr>>)> {
+fn listen_and_exchange(seat: &Seat, secret: &Secret) -> Result<(Acceptor, Vec<Vec<SocketAddr>>)> {
     let failed = |error: std::io::Error| Error::System {
         what: "listening on the loopback interface".into(),
         reason: error.to_string(),
@@ -65,10 +48,9 @@ fn listen_and_exchange(
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let acceptor = Acceptor::listen(any, secret.clone()).map_err(failed)?;
     let port = acceptor.address().map_err(failed)?.port();
-    let ports = launched.exchange(&port.to_le_bytes())?;
-    let address =
-        |port: &[u8; 2]| vec![SocketAddr::from((Ipv4Addr::LOCALHOST, u16::from_le_bytes(*port)))];
-    Ok((acceptor, ports.as_chunks::<2>().0.iter().map(address).collect()))
+    let ports = seat.exchange(port.into())?;
+    let address = |port: u64| vec![SocketAddr::from((Ipv4Addr::LOCALHOST, port as u16))];
+    Ok((acceptor, ports.into_iter().map(address).collect()))
 }
 
 /// Returns one connection to each other rank, if none is made again.

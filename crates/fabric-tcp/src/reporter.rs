@@ -13,12 +13,12 @@ pub struct Reporter(Destination);
 
 #[derive(Clone)]
 enum Destination {
-    Local(fabric_shm::Reporter),
+    Local(launcher::Reporter),
     Remote(Rc<TcpStream>),
 }
 
 impl Reporter {
-    pub(crate) fn local(reporter: fabric_shm::Reporter) -> Self {
+    pub(crate) fn local(reporter: launcher::Reporter) -> Self {
         Reporter(Destination::Local(reporter))
     }
 

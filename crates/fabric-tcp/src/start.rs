@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use fabric_shm::{LaunchError, Watch};
+use launcher::{LaunchError, Watch};
 use rustix::event::Timespec;
 
 use crate::control::Message;
@@ -97,7 +97,7 @@ pub struct StartOptions {
 pub enum UserSignal {
     /// The run must end, for the signal of this number.
     End(i32),
-    /// Each host must print what its ranks do ([`LaunchOptions::watch`](fabric_shm::LaunchOptions::watch)).
+    /// Each host must print what its ranks do ([`LaunchOptions::watch`](launcher::LaunchOptions::watch)).
     Tell,
 }
 

@@ -4,11 +4,10 @@ use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 use contract::{Error, Priority, PriorityGranted, Result};
-use fabric_shm::ShmEndpoint;
 use hosts::Placement;
+use launcher::Seat;
 
 use crate::control::Control;
-use crate::launched::Launched;
 use crate::reporter::Reporter;
 
 /// Time limit for the cause of a broken connection to become known. After it a rank reports only that the connection
@@ -19,7 +18,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// The supervisor of a rank.
 pub(crate) enum Supervision {
     /// The launcher on the same host, through a page of shared memory.
-    Local(Box<Launched>),
+    Local(Box<Seat>),
     /// The process that started the run, on any host, through a connection.
     Remote(Control),
     /// None: the processes belong to different runs. The loss of one affects only those that need it.
@@ -35,7 +34,7 @@ impl Supervision {
     /// Returns why the run was aborted, if it was.
     pub(crate) fn abort_reason(&mut self) -> Option<Error> {
         match self {
-            Supervision::Local(launched) => launched.abort_reason(),
+            Supervision::Local(seat) => seat.abort_reason(),
             Supervision::Remote(control) => control.abort_reason(),
             Supervision::Nobody => None,
         }
@@ -64,7 +63,7 @@ impl Supervision {
     /// Reports the outcome of this rank's part, and returns the status that the process should exit with.
     pub(crate) fn finish(self, outcome: Result<()>) -> i32 {
         match self {
-            Supervision::Local(launched) => launched.finish(outcome),
+            Supervision::Local(seat) => seat.finish(outcome),
             Supervision::Remote(control) => control.finish(outcome),
             Supervision::Nobody => i32::from(outcome.is_err()),
         }
@@ -73,23 +72,19 @@ impl Supervision {
     /// Returns the launcher's knowledge of the ranks' processors, or `None` if the ranks must determine them together.
     pub(crate) fn placement(&self) -> Option<Placement> {
         match self {
-            Supervision::Local(launched) => Some(launched.placement()),
+            Supervision::Local(seat) => Some(Placement {
+                processor: seat.processor(),
+                every_rank_has_a_processor: seat.choices().every_rank_has_a_processor,
+                hosts: 1,
+            }),
             Supervision::Remote(_) | Supervision::Nobody => None,
         }
     }
 
-    /// Returns the rank that the launcher on this host has started, whose memory all ranks share.
-    pub(crate) fn launched(&self) -> Option<&ShmEndpoint> {
+    /// Returns this rank's seat, if the launcher on this host has started it.
+    pub(crate) fn seat(&self) -> Option<&Seat> {
         match self {
-            Supervision::Local(launched) => Some(launched.endpoint()),
-            Supervision::Remote(_) | Supervision::Nobody => None,
-        }
-    }
-
-    /// Returns that rank mutably.
-    pub(crate) fn launched_mut(&mut self) -> Option<&mut ShmEndpoint> {
-        match self {
-            Supervision::Local(launched) => Some(launched.endpoint_mut()),
+            Supervision::Local(seat) => Some(seat),
             Supervision::Remote(_) | Supervision::Nobody => None,
         }
     }
@@ -97,7 +92,7 @@ impl Supervision {
     /// Requests a priority among the ranks that share this rank's processor.
     pub(crate) fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
         match self {
-            Supervision::Local(launched) => launched.set_priority(priority),
+            Supervision::Local(seat) => seat.set_priority(priority),
             Supervision::Remote(_) | Supervision::Nobody => PriorityGranted::Refused {
                 why: "ranks over TCP have priorities only where one host starts them all".into(),
             },
@@ -107,7 +102,7 @@ impl Supervision {
     /// Returns a handle that passes reports to the process that started the run.
     pub(crate) fn reporter(&self) -> Reporter {
         match self {
-            Supervision::Local(launched) => Reporter::local(launched.reporter()),
+            Supervision::Local(seat) => Reporter::local(seat.reporter()),
             Supervision::Remote(control) => Reporter::remote(control.stream()),
             Supervision::Nobody => unreachable!("only a rank of one run reports"),
         }

@@ -11,6 +11,7 @@ use fabric_ofi::OfiEndpoint;
 use fabric_proxy::ProxyEndpoint;
 use fabric_shm::ShmEndpoint;
 use fabric_tcp::{Secret, TcpEndpoint};
+use launcher::Seat;
 
 /// The beginning of the jobs that select a fabric other than shared memory.
 const ANY_MARK: &[u8] = b"cornerstone-";
@@ -39,35 +40,33 @@ pub enum Joined {
 /// The failure, which the launcher also learns of. Among others, the launcher may have selected a fabric that this
 /// version does not know.
 pub fn join() -> Result<Joined> {
-    match ShmEndpoint::join_library() {
-        Some(launched) => join_selected(launched?),
+    match Seat::take_in_library() {
+        Some(seat) => join_selected(seat?),
         None => ShmEndpoint::alone().map(Joined::SharedMemory),
     }
 }
 
-fn join_selected(launched: ShmEndpoint) -> Result<Joined> {
-    let launched = match fabric_proxy::join(launched)? {
+fn join_selected(seat: Seat) -> Result<Joined> {
+    let seat = match fabric_proxy::join(seat)? {
         Ok(endpoint) => return Ok(Joined::Simulated(endpoint)),
-        Err(launched) => launched,
+        Err(seat) => seat,
     };
-    let launched = match fabric_ofi::join_from_library(launched)? {
+    let seat = match fabric_ofi::join_from_library(seat)? {
         Ok(endpoint) => return Ok(Joined::Ofi(endpoint)),
-        Err(launched) => launched,
+        Err(seat) => seat,
     };
-    let launched = match fabric_cluster::join_from_library(launched)? {
+    let seat = match fabric_cluster::join_from_library(seat)? {
         Ok(endpoint) => return Ok(Joined::Cluster(endpoint)),
-        Err(launched) => launched,
+        Err(seat) => seat,
     };
-    let launched = match fabric_tcp::library::join_from_library(launched)? {
+    let seat = match fabric_tcp::library::join_from_library(seat)? {
         Ok(endpoint) => return Ok(Joined::Tcp(endpoint)),
-        Err(launched) => launched,
+        Err(seat) => seat,
     };
-    if launched.job().starts_with(ANY_MARK) {
-        let error = unknown(launched.job());
-        launched.finish(Err(error.clone()));
-        return Err(error);
+    if seat.job().starts_with(ANY_MARK) {
+        return Err(seat.give_up(unknown(seat.job())));
     }
-    Ok(Joined::SharedMemory(launched))
+    ShmEndpoint::join_library(seat).map(Joined::SharedMemory)
 }
 
 /// Without this error, ranks of several hosts would each be in a run of their own host, and say nothing.

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use fabric_shm::{LaunchError, LaunchOptions, launch_and_read};
+use fabric_shm::launch_options;
 use launched::jobs_on_this_host;
+use launcher::{LaunchError, launch_and_read};
 
 /// Returns the folder in which the library was built.
 fn library_folder() -> PathBuf {
@@ -37,7 +38,7 @@ fn compile(source: &str) -> PathBuf {
 
 /// Runs a program. Returns its outcome and the output of its nodes.
 fn run(program: &Path, nodes: usize, job: Vec<u8>) -> (Result<(), LaunchError>, String) {
-    let mut options = LaunchOptions::new(nodes, job);
+    let mut options = launch_options(nodes, job);
     options.program = program.into();
     options.any_program = true;
     // Cargo's own path may name another folder first, with a library of an earlier build.

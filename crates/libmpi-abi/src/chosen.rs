@@ -4,7 +4,6 @@
 //! hot one. Contexts between runs are recognised by their number, and their requests by a bit.
 
 mod beside;
-mod long_waits;
 mod others;
 mod pointer;
 
@@ -12,14 +11,24 @@ use std::ptr::NonNull;
 
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, DescribeCall,
-    Destination, Endpoint, Envelope, Error, FabricDescription, NewContext, OneSided, Readable,
-    RemoteAddress, RemoteMemory, Request, Result, Selector, StartedCollective, Time, TimeSpan,
-    Writable,
+    Destination, Endpoint, Envelope, Error, FabricDescription, LongWaits, NewContext, OneSided,
+    Readable, RemoteAddress, RemoteMemory, Request, Result, Selector, StartedCollective, Time,
+    TimeSpan, WaitPlace, WaitReports, Writable,
 };
 
 use others::{is_between_runs, is_of_others, of_others, within};
 pub(crate) use pointer::{Chosen, enter_library, leave_library};
 use pointer::{Fabric, rare, with};
+
+impl LongWaits for Chosen {
+    fn wait_reports(&self) -> Option<&dyn WaitReports> {
+        with!(self, endpoint => endpoint.wait_reports())
+    }
+
+    fn report_wait(&mut self, place: WaitPlace) {
+        with!(self, mut endpoint => endpoint.report_wait(place));
+    }
+}
 
 impl RemoteMemory for Chosen {
     fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {

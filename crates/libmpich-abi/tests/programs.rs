@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use fabric_shm::{Binding, LaunchError, LaunchOptions, launch_and_read};
+use fabric_shm::launch_options;
+use launcher::{Binding, LaunchError, launch_and_read};
 
 /// Returns the folder of MPICH's header: that of the package that `make test` installs, or of one of
 /// `CORNERSTONE_MPI_ROOTS`.
@@ -68,7 +69,7 @@ fn compile(header: &Path, source: &Path) -> PathBuf {
 
 /// Runs a program, and returns its outcome and the output of its ranks.
 fn run(program: &Path, ranks: usize, arguments: &[&str]) -> (Result<(), LaunchError>, String) {
-    let mut options = LaunchOptions::new(ranks, Vec::new());
+    let mut options = launch_options(ranks, Vec::new());
     options.program = program.into();
     options.arguments = arguments.iter().map(Into::into).collect();
     options.any_program = true;

@@ -43,28 +43,34 @@ impl WaitPlace {
 
 /// The part of an endpoint that reports long waits to the launcher. Without a launcher it has nothing to do.
 pub trait LongWaits {
-    /// Declares that something else than messages and collectives may end a wait of this rank. From then on its waits
-    /// count as waits that cannot end only while `ends` rules that out.
-    fn expect_other_ends(&mut self, _ends: Rc<dyn OtherEnds>) {}
-
-    /// Sets the terms in which reports describe waits.
-    fn describe_waits_in(&mut self, _terms: Rc<dyn WaitTerms>) {}
-
-    /// Returns the call of the program that is in progress, if reports can describe it.
-    fn remember_call(&self) -> Option<RememberedCall> {
+    /// Returns what those reports have in common on every fabric, or `None` without a launcher.
+    fn wait_reports(&self) -> Option<&dyn WaitReports> {
         None
     }
 
+    /// Reports to the launcher that a poll in a long wait was idle, with what this fabric knows of its messages.
+    fn report_wait(&mut self, _place: WaitPlace) {}
+}
+
+/// The reports of a rank to its launcher about long waits.
+pub trait WaitReports {
+    /// Declares that something else than messages and collectives may end a wait of this rank. From then on its waits
+    /// count as waits that cannot end only while `ends` rules that out.
+    fn expect_other_ends(&self, ends: Rc<dyn OtherEnds>);
+
+    /// Sets the terms in which reports describe waits.
+    fn describe_waits_in(&self, terms: Rc<dyn WaitTerms>);
+
+    /// Returns the call of the program that is in progress, if reports can describe it.
+    fn remember_call(&self) -> Option<RememberedCall>;
+
     /// Prepares for the poll whose result [`report_wait`](LongWaits::report_wait) reports, outside of the waits of this
     /// endpoint, which report themselves.
-    fn begin_wait_report(&mut self) {}
+    fn begin(&self);
 
     /// Declares what alone can end the wait of the report in progress, if the launcher asks.
-    fn note_sole_awaited(&self, _awaited: Awaited) {}
-
-    /// Reports to the launcher that a poll in a long wait was idle.
-    fn report_wait(&mut self, _place: WaitPlace) {}
+    fn note_sole_awaited(&self, awaited: Awaited);
 
     /// Declares that the waits of this rank are no longer those that were reported.
-    fn end_wait_reports(&mut self) {}
+    fn end(&self);
 }

@@ -1,8 +1,7 @@
 //! The requirements on a fabric: the narrow interface between fabrics and programs.
 //!
 //! Below the interface are fabrics, which manage memory, processes, networks and virtual time. Above it are two faces,
-//! each written once: [`Rank`](crate::Rank), the safe blocking interface of benchmarks ([`Member`](crate::Member)), and
-//! MPI (crate `mpi`). The common part of programs on all fabrics is in the faces.
+//! each written once: [`Rank`](crate::Rank), for benchmarks ([`Member`](crate::Member)), and MPI (crate `mpi`).
 //!
 //! The trait is generic on purpose and not object safe: a face is compiled for each fabric.
 
@@ -16,7 +15,9 @@ mod remote;
 
 pub use collective::{Apply, CollectiveCall, Combine, DescribeCall, StartedCollective};
 pub use context::{ContextOffer, ContextPlace, NewContext};
-pub use long_wait::{LongWaits, OtherEnds, REPORT_INTERVAL, RememberedCall, WaitPlace};
+pub use long_wait::{
+    LongWaits, OtherEnds, REPORT_INTERVAL, RememberedCall, WaitPlace, WaitReports,
+};
 use message::finish;
 pub use message::{
     Completion, Destination, Envelope, Request, Selector, end_together, receive_in_turn,

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use fabric_shm::{LaunchError, LaunchOptions, OnHang, OtherProgram, Watch};
 use fabric_tcp::Secret;
+use launcher::{LaunchError, LaunchOptions, OnHang, OtherProgram, Watch};
 
 use crate::activity;
 use crate::arguments::{Bind, HangAction, LaunchArguments, LaunchFabric, Variable, is_page};
@@ -161,7 +161,7 @@ fn on_this_host(hosts: Option<&Hosts>, fabric: &LaunchFabric) -> Result<(), Fail
 
 /// Starts the ranks and waits for their end.
 fn start(options: &LaunchOptions) -> Result<(), LaunchError> {
-    fabric_shm::launch(options, &mut |_| ControlFlow::Continue(()))
+    launcher::launch(options, &mut |_| ControlFlow::Continue(()))
 }
 
 /// Runs the program by `start`. Prefixes its output if requested, and ends the processes that its ranks left.
@@ -207,8 +207,12 @@ fn end_what_ranks_left(has_ended_well: bool) -> Result<(), Failure> {
 
 fn options(arguments: &LaunchArguments) -> Result<LaunchOptions, Failure> {
     let (program, rest) = arguments.program.split_first().expect("clap asks for a program");
-    let job = job(&arguments.fabric(), arguments.ranks)?;
-    let mut options = LaunchOptions::new(arguments.ranks, job);
+    let fabric = arguments.fabric();
+    let job = job(&fabric, arguments.ranks)?;
+    let mut options = match fabric {
+        LaunchFabric::Local => fabric_shm::launch_options(arguments.ranks, job),
+        _ => LaunchOptions::new(arguments.ranks, job),
+    };
     options.program = PathBuf::from(program);
     options.arguments = rest.to_vec();
     options.any_program = true;

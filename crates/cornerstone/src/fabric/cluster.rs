@@ -9,8 +9,8 @@ use std::time::Duration;
 use benchmark::{Launch, Placement};
 use contract::{Error, Result as RankResult};
 use fabric_cluster::{OuterFabric, is_job, job_of};
-use fabric_shm::{Binding, LaunchError, LaunchOptions, OnHang, ShmProcess, Watch};
 use fabric_tcp::{HostPart, HostWatch, StartOptions, Starting, UserSignal};
+use launcher::{Binding, LaunchError, LaunchOptions, OnHang, Seat, Watch};
 use serde::{Deserialize, Serialize};
 
 use super::hosts::Hosts;
@@ -93,15 +93,17 @@ impl Carrier {
         }
     }
 
-    /// Returns the job of the ranks of a host.
-    fn rank_job(&self, part: &HostPart) -> Vec<u8> {
-        match self {
-            Carrier::Cluster => job_of(part, &OuterFabric::Tcp),
-            Carrier::ClusterOverOfi(provider) => {
-                job_of(part, &OuterFabric::Ofi { provider: provider.clone() })
+    /// Returns options for the launch of the ranks of a host.
+    fn launch_options(&self, part: &HostPart) -> LaunchOptions {
+        let ranks = part.ranks.len();
+        let outer = match self {
+            Carrier::Cluster => OuterFabric::Tcp,
+            Carrier::ClusterOverOfi(provider) => OuterFabric::Ofi { provider: provider.clone() },
+            Carrier::Ofi(provider) => {
+                return LaunchOptions::new(ranks, fabric_ofi::host_job(part, provider.as_deref()));
             }
-            Carrier::Ofi(provider) => fabric_ofi::host_job(part, provider.as_deref()),
-        }
+        };
+        fabric_shm::launch_options(ranks, job_of(part, &outer))
     }
 }
 
@@ -201,14 +203,14 @@ pub(crate) fn launch_program(
 }
 
 /// Returns whether a rank that the launcher has started on this host is one of a cluster.
-pub(super) fn is_rank(rank: &ShmProcess) -> bool {
-    is_job(rank.job())
+pub(super) fn is_rank(seat: &Seat) -> bool {
+    is_job(seat.job())
 }
 
 /// Executes the part of such a rank.
-pub(super) fn serve_rank(rank: ShmProcess) -> i32 {
+pub(super) fn serve_rank(seat: Seat) -> i32 {
     // The process that started the run reports the reason why a rank cannot join.
-    let Ok((mut rank, job)) = fabric_cluster::join(rank) else { return 1 };
+    let Ok((mut rank, job)) = fabric_cluster::join(seat) else { return 1 };
     let outcome = RankJob::from_bytes(&job).and_then(|RankJob { job, .. }| {
         let reporter = rank.endpoint().reporter();
         job::execute(&mut rank.world(), &job, &|bytes| reporter.report(bytes))
@@ -285,7 +287,7 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
     let task: HostTask = serde_json::from_str(&part.task).map_err(|error| {
         Error::Program(format!("the task of this host is not to be understood: {error}"))
     })?;
-    let mut options = LaunchOptions::new(part.ranks.len(), task.carrier.rank_job(part));
+    let mut options = task.carrier.launch_options(part);
     options.waits_for_descriptors = true;
     options.descriptor_limit = descriptors::raise_limit();
     // Several names of hosts may belong to one machine, so the only rank of a host may run anywhere there.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use benchmark::{Event, Job};
 use contract::{Error, FabricDescription, Rank, Result};
-use fabric_shm::LaunchError;
+use launcher::LaunchError;
 use serde::{Deserialize, Serialize};
 
 /// A report of a rank to the process that started it.

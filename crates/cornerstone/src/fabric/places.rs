@@ -33,7 +33,7 @@ impl Draw {
 
     /// Returns the processors of this host in the drawn order. Empty if the kernel does not show their places.
     pub(super) fn processors(self) -> Vec<usize> {
-        let allowed = fabric_shm::allowed_processors().unwrap_or_default();
+        let allowed = launcher::system::allowed_processors().unwrap_or_default();
         processor_places(&allowed).map_or_else(Vec::new, |places| self.among(&places))
     }
 
@@ -181,7 +181,7 @@ mod tests {
         );
         let mut here = dealt.processors();
         here.sort_unstable();
-        let allowed = fabric_shm::allowed_processors().unwrap();
+        let allowed = launcher::system::allowed_processors().unwrap();
         assert!(here == allowed || here.is_empty(), "{here:?} of {allowed:?}");
         assert_eq!(dealt.among(&two_packages()), dealt.among(&two_packages()));
     }

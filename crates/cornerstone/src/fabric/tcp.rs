@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use benchmark::{Launch, Placement};
 use contract::{Error, Result as RankResult};
-use fabric_shm::ShmProcess;
 use fabric_tcp::{Host, Secret, StartOptions, Starting, TcpProcess, UserSignal};
+use launcher::{LaunchOptions, Seat};
 
 use super::hosts::Hosts;
 use super::job::{self, LaunchEnd, OnReport, RankJob};
@@ -33,7 +33,7 @@ pub(super) fn run(
         let secret = Secret::generate()
             .map_err(|error| LaunchEnd::Failed(format!("no random numbers: {error}")))?;
         let job = RankJob { secret: Some(secret.to_line()), provider, job: launch.job.clone() };
-        return local::start(launch, &job, on_report);
+        return local::start(launch, LaunchOptions::new(launch.ranks, job.to_bytes()), on_report);
     };
     let program = std::env::current_exe().map_err(|error| {
         LaunchEnd::Failed(format!("this program's own file cannot be found: {error}"))
@@ -80,11 +80,11 @@ fn processors(hosts: &[Host], ranks: usize, placement: Placement) -> Vec<Option<
 }
 
 /// Executes the part of a rank that the launcher has started on this host.
-pub(super) fn serve_here(local: ShmProcess, job: &RankJob, secret: &str) -> i32 {
+pub(super) fn serve_here(seat: Seat, job: &RankJob, secret: &str) -> i32 {
     let Some(secret) = Secret::from_line(secret) else {
-        return local.finish(Err(Error::Program("the job holds no secret".into())));
+        return seat.finish(Err(Error::Program("the job holds no secret".into())));
     };
-    fabric_tcp::local::join(local, &secret).map_or(1, |rank| execute(rank, job))
+    fabric_tcp::local::join(seat, &secret).map_or(1, |rank| execute(rank, job))
 }
 
 /// Executes a rank's part if an agent has started this process as a rank.

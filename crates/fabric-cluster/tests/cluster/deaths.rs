@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use conformance::deaths::nobody_is_left;
-use fabric_shm::LaunchError;
+use launcher::LaunchError;
 
 use crate::harness::{Test, check, check_death};
 use crate::job::start_and_gather;

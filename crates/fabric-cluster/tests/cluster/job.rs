@@ -2,8 +2,9 @@
 
 use contract::Process;
 use fabric_cluster::{ClusterEndpoint, OuterFabric, is_job, job_of, join};
-use fabric_shm::{Binding, LaunchError, LaunchOptions, join_if_rank};
+use fabric_shm::launch_options;
 use fabric_tcp::{HostPart, StartOptions, Starting};
+use launcher::{Binding, LaunchError, Seat};
 
 use crate::cases;
 use crate::started::{self, gather};
@@ -35,10 +36,10 @@ pub(crate) fn start_and_gather(
 
 /// Runs a host's or a rank's part, if this process is one, and returns its status.
 pub(crate) fn serve() -> Option<i32> {
-    if let Some(local) = join_if_rank() {
-        let local = local.expect("the launcher is of this build");
-        assert!(is_job(local.job()));
-        return Some(join(local).map_or(1, |(rank, case)| run(rank, &case)));
+    if let Some(seat) = Seat::take() {
+        let seat = seat.expect("the launcher is of this build");
+        assert!(is_job(seat.job()));
+        return Some(join(seat).map_or(1, |(rank, case)| run(rank, &case)));
     }
     std::env::var_os(HOST)?;
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -48,7 +49,7 @@ pub(crate) fn serve() -> Option<i32> {
         "" => OuterFabric::Tcp,
         provider => OuterFabric::Ofi { provider: Some(provider.into()) },
     };
-    let mut options = LaunchOptions::new(part.ranks.len(), job_of(&part, &outer));
+    let mut options = launch_options(part.ranks.len(), job_of(&part, &outer));
     options.waits_for_descriptors = true;
     options.binding = Binding::None;
     Some(part.run(&options, None, &mut |_| {}).unwrap_or(1))

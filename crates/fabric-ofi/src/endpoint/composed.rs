@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use contract::{Awaited, Endpoint, Envelope, Error, Request, Result, Selector, Writable};
-use fabric_shm::PollState;
+use launcher::PollState;
 use rustix::event::epoll;
 
 use super::OfiEndpoint;

@@ -3,13 +3,13 @@
 use std::ptr::NonNull;
 
 use contract::{Endpoint, OneSided, RemoteMemory};
-use fabric_shm::ShmEndpoint;
+use launcher::Seat;
 
 use super::OfiEndpoint;
 
-/// A rank's access to the shared memory of its host, if the process of a host has started it.
+/// A rank's seat on its host, if the process of a host has started it.
 pub(crate) struct RankOnHost {
-    pub(crate) endpoint: ShmEndpoint,
+    pub(crate) seat: Seat,
     /// A number that no other host has.
     pub(crate) host: u16,
     /// The hosts of all ranks of the run, once they are known.
@@ -31,16 +31,16 @@ impl RemoteMemory for OfiEndpoint {
         match &self.launched {
             None => self.outer.place_on_host(memory, bytes),
             Some(here) => {
-                let place = here.endpoint.place_of(memory, bytes)?;
+                let place = here.seat.place_of(memory, bytes)?;
                 Some(place | u64::from(here.host) << HOST_SHIFT)
             }
         }
     }
 
     fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        match &mut self.launched {
+        match &self.launched {
             None => self.outer.allocate_on_host(bytes),
-            Some(here) => here.endpoint.allocate_on_host(bytes),
+            Some(here) => here.seat.allocate(bytes),
         }
     }
 
@@ -48,7 +48,7 @@ impl RemoteMemory for OfiEndpoint {
         match &self.launched {
             None => self.outer.memory_at(place, bytes),
             Some(here) if place >> HOST_SHIFT == u64::from(here.host) => {
-                here.endpoint.memory_at(place & ((1 << HOST_SHIFT) - 1), bytes)
+                here.seat.memory_at(place & ((1 << HOST_SHIFT) - 1), bytes)
             }
             Some(_) => None,
         }
@@ -63,9 +63,9 @@ impl OfiEndpoint {
     pub(super) unsafe fn release_on_host(&mut self, memory: NonNull<u8>, bytes: usize) {
         // SAFETY: the caller's promise.
         unsafe {
-            match &mut self.launched {
+            match &self.launched {
                 None => self.outer.release(memory, bytes),
-                Some(here) => here.endpoint.release(memory, bytes),
+                Some(here) => here.seat.release(memory, bytes),
             }
         }
     }

@@ -5,7 +5,11 @@
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use contract::{LongWaits, REPORT_INTERVAL, Request, Result, TimeSpan, WaitPlace};
+use contract::{
+    Awaited, LongWaits, REPORT_INTERVAL, Request, Result, Selector, TimeSpan, WaitPlace,
+    WaitReports,
+};
+use launcher::Seat;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::OfiEndpoint;
@@ -121,7 +125,7 @@ impl OfiEndpoint {
         let mut is_reported = false;
         let outcome = self.wait_and_report(sleep, requests, done, &mut is_reported);
         if is_reported {
-            self.end_wait_reports();
+            self.seat().into_iter().for_each(Seat::end_wait_reports);
         }
         outcome
     }
@@ -169,7 +173,7 @@ impl OfiEndpoint {
                     self.known(drained)?;
                 }
                 if sleep == Sleep::Long && pace.is_report_due() {
-                    self.begin_wait_report();
+                    self.seat().into_iter().for_each(Seat::begin_wait_report);
                     (reports, *is_reported) = (true, true);
                 }
             }
@@ -214,6 +218,46 @@ impl OfiEndpoint {
             wait_readable(&[descriptor, self.waker.as_fd()], limit);
         }
         self.check_run()
+    }
+}
+
+impl LongWaits for OfiEndpoint {
+    fn wait_reports(&self) -> Option<&dyn WaitReports> {
+        self.seat().map(|seat| seat as _)
+    }
+
+    fn report_wait(&mut self, place: WaitPlace) {
+        if let Some(seat) = self.seat() {
+            seat.report_wait(place, self.poll_state(), || self.engine.unexpected());
+        }
+    }
+}
+
+impl OfiEndpoint {
+    /// Returns this rank's seat, if the launcher of its host has started it.
+    pub(super) fn seat(&self) -> Option<&Seat> {
+        self.launched.as_ref().map(|here| &here.seat).or(self.outer.seat())
+    }
+
+    /// Returns whether the poll in progress notes what this rank waits for.
+    pub(super) fn is_noting_waits(&self) -> bool {
+        self.seat().is_some_and(Seat::is_noting_waits)
+    }
+
+    /// Notes in such a poll what a request waits for.
+    pub(super) fn note_request(&self, request: Request) {
+        if let Some(seat) = self.seat().filter(|seat| seat.is_noting_waits())
+            && let Some(awaited) = self.engine.awaited_by(request)
+        {
+            seat.note_awaited(|| awaited);
+        }
+    }
+
+    /// Notes in such a poll a message that is probed for.
+    pub(super) fn note_probe(&self, selector: Selector) {
+        if let Some(seat) = self.seat() {
+            seat.note_awaited(|| Awaited::Message(selector));
+        }
     }
 }
 

@@ -10,7 +10,7 @@
 //! by messages, and a program that polls its memory does not wait.
 
 use contract::{Awaited, Envelope, Request};
-use fabric_shm::PollState;
+use launcher::PollState;
 
 use super::Engine;
 use crate::slots::Slot;

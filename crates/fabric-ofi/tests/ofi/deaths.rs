@@ -1,6 +1,6 @@
 //! Tests ranks that die while others wait: the run ends soon and names the dead rank, on one host and on several.
 
-use fabric_shm::LaunchError;
+use launcher::LaunchError;
 
 use crate::harness::{Test, check_leaver, launch_and_gather, one_dies};
 use crate::job::{REMOTE, options};

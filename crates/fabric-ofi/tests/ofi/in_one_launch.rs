@@ -5,7 +5,7 @@
 //! The tests of `fabric-cluster` use this file too.
 
 use contract::Endpoint;
-use fabric_shm::LaunchError;
+use launcher::LaunchError;
 
 use crate::cases::{ALL_THAT_END_WELL, Counts, cases_that_end_well, endpoint_tests, tests_of};
 use crate::harness::{Test, check};

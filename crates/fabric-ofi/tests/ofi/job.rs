@@ -2,8 +2,8 @@
 
 use contract::Process;
 use fabric_ofi::{OfiEndpoint, join};
-use fabric_shm::{LaunchOptions, join_if_rank};
 use fabric_tcp::{Secret, local, remote};
+use launcher::{LaunchOptions, Seat};
 
 use crate::cases;
 use crate::started::{self, Call};
@@ -22,18 +22,18 @@ pub(crate) fn serve() -> Option<i32> {
     if std::env::var_os(REMOTE).is_some() {
         return Some(serve_remote());
     }
-    let launched = match join_if_rank()? {
-        Ok(launched) => launched,
+    let seat = match Seat::take()? {
+        Ok(seat) => seat,
         Err(error) => {
             eprintln!("{error}");
             return Some(1);
         }
     };
-    let job = String::from_utf8(launched.job().to_vec()).expect("lines");
+    let job = String::from_utf8(seat.job().to_vec()).expect("lines");
     let mut lines = job.splitn(3, '\n');
     let (secret, provider, case) = (lines.next(), lines.next(), lines.next());
     let secret = secret.and_then(Secret::from_line).expect("a secret comes first");
-    let joined = local::join(launched, &secret).and_then(|tcp| join(tcp, provider));
+    let joined = local::join(seat, &secret).and_then(|tcp| join(tcp, provider));
     Some(joined.map_or(1, |rank| run(rank, case.expect("a case"))))
 }
 

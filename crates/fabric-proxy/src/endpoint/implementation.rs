@@ -161,7 +161,7 @@ unsafe impl Endpoint for ProxyEndpoint {
             &mut |_, _, _, _| Err(out_of_turn()),
             &mut |own| {
                 let awaited = requests.iter().filter_map(|&one| own.operations.awaited(one));
-                own.awaited.borrow_mut().extend(awaited);
+                awaited.for_each(|one| own.note_awaited(one));
             },
             &mut |_, _| {},
         )?;
@@ -242,9 +242,9 @@ unsafe impl Endpoint for ProxyEndpoint {
     }
 
     unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
-        if let Some(launched) = &mut *self.caller.launched_mut() {
+        if let Some(seat) = self.caller.seat() {
             // SAFETY: our caller's promise; the memory came from there.
-            unsafe { launched.release(memory, bytes) };
+            unsafe { seat.release(memory, bytes) };
         }
     }
 
@@ -290,14 +290,14 @@ unsafe impl Endpoint for ProxyEndpoint {
         let ask = Ask::Finish { failed: why.is_some(), uncounted_ns };
         let Some(why) = why else {
             let told = self.call(ask, |writer| writer.bytes(&[])).map(drop);
-            return match self.take_launched() {
-                Some(launched) => launched.finish(told),
+            return match self.caller.seat() {
+                Some(seat) => seat.finish(told),
                 None => i32::from(told.is_err()),
             };
         };
         // The failure must be reported to the launcher first. Other ranks may fail because of it as soon as the other
         // end has the report, and must not be reported as the first.
-        let status = self.take_launched().map_or(1, |launched| launched.finish(outcome));
+        let status = self.caller.seat().map_or(1, |seat| seat.finish(outcome));
         let _ = self.call(ask, |writer| writer.bytes(why.as_bytes()));
         status
     }

@@ -2,19 +2,17 @@
 
 mod collective;
 mod implementation;
-mod long_waits;
 mod operations;
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
 use contract::{
-    Awaited, Completion, Destination, Envelope, Error, Readable, RemoteMemory, Request, Result,
-    Selector, check_rank,
+    Awaited, Completion, Destination, Envelope, Error, LongWaits, OtherEnds, Readable,
+    RememberedCall, RemoteMemory, Request, Result, Selector, WaitReports, WaitTerms, check_rank,
 };
-use fabric_shm::ShmEndpoint;
 
 use crate::ask::Ask;
 use crate::caller::{Answer, Caller};
@@ -44,7 +42,6 @@ pub struct ProxyEndpoint {
     sees_collectives: bool,
     /// True while the process reports to the launcher what it waits for. No request is made then.
     telling: Cell<bool>,
-    awaited: RefCell<Vec<Awaited>>,
     /// The numbers of open contexts and of their members, by place, without that of all ranks.
     contexts: HashMap<u32, (u32, usize)>,
 }
@@ -64,7 +61,6 @@ impl ProxyEndpoint {
             every_rank_has_a_processor,
             sees_collectives,
             telling: Cell::new(false),
-            awaited: RefCell::default(),
             contexts: HashMap::new(),
         })
     }
@@ -124,9 +120,10 @@ impl ProxyEndpoint {
                 Answer::Given(head, reader) => (head, reader),
                 Answer::Question => {
                     self.telling.set(true);
+                    caller.begin_to_tell();
                     tell(self);
                     self.telling.set(false);
-                    caller.tell(self.awaited.take());
+                    caller.end_telling();
                     continue;
                 }
             };
@@ -155,7 +152,7 @@ impl ProxyEndpoint {
 
     /// Records an awaited event.
     fn note_awaited(&self, awaited: Awaited) {
-        self.awaited.borrow_mut().push(awaited);
+        self.caller.note_awaited(awaited);
     }
 
     fn post(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
@@ -203,21 +200,44 @@ fn check_length(fabric: &str, bytes: usize) -> Result<()> {
 /// Windows use messages, except those whose memory the program itself shares among ranks.
 impl RemoteMemory for ProxyEndpoint {
     fn place_on_host(&self, memory: *const u8, bytes: usize) -> Option<u64> {
-        self.caller.launched().as_ref()?.place_of(memory, bytes)
+        self.caller.seat()?.place_of(memory, bytes)
     }
 
     fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        self.caller.launched_mut().as_mut()?.allocate_on_host(bytes)
+        self.caller.seat()?.allocate(bytes)
     }
 
     fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
-        self.caller.launched().as_ref()?.memory_at(place, bytes)
+        self.caller.seat()?.memory_at(place, bytes)
     }
 }
 
-impl ProxyEndpoint {
-    /// Takes the launcher's identification out, at the end.
-    fn take_launched(&mut self) -> Option<ShmEndpoint> {
-        self.caller.launched_mut().take()
+/// The process reports its long waits when the launcher asks, in the middle of a request.
+impl LongWaits for ProxyEndpoint {
+    fn wait_reports(&self) -> Option<&dyn WaitReports> {
+        self.caller.seat().map(|_| self as _)
     }
+}
+
+impl WaitReports for ProxyEndpoint {
+    // The other end knows what the ranks do.
+    fn expect_other_ends(&self, _: Rc<dyn OtherEnds>) {}
+
+    fn describe_waits_in(&self, terms: Rc<dyn WaitTerms>) {
+        self.caller.seat().into_iter().for_each(|seat| seat.describe_waits_in(terms.clone()));
+    }
+
+    fn remember_call(&self) -> Option<RememberedCall> {
+        self.caller.seat()?.remember_call()
+    }
+
+    fn begin(&self) {}
+
+    fn note_sole_awaited(&self, awaited: Awaited) {
+        if self.telling.get() {
+            self.caller.seat().into_iter().for_each(|seat| seat.note_sole_awaited(awaited.clone()));
+        }
+    }
+
+    fn end(&self) {}
 }

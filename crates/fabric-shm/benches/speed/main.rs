@@ -11,7 +11,7 @@ mod samples;
 use fabric_shm::join_if_rank;
 
 #[global_allocator]
-static ALLOCATOR: fabric_shm::SharedAllocator = fabric_shm::SharedAllocator;
+static ALLOCATOR: launcher::SharedAllocator = launcher::SharedAllocator;
 
 fn main() {
     if let Some(joined) = join_if_rank() {

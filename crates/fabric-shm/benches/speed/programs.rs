@@ -1,7 +1,8 @@
 //! Programs of the ranks. The job is one line: the program's name and its numbers. Rank 0 reports `name value` lines.
 
 use contract::{Buffer, Rank, Result, Source, Tag, TagSelector};
-use fabric_shm::{Reporter, ShmProcess};
+use fabric_shm::ShmProcess;
+use launcher::Reporter;
 
 use crate::floors;
 

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use fabric_shm::{Binding, LaunchOptions, launch};
+use fabric_shm::launch_options;
+use launcher::{Binding, LaunchOptions, launch};
 
 use crate::samples::{Median, Samples};
 
@@ -80,7 +81,7 @@ fn show(median: Median) -> String {
 
 /// Runs `job` and collects the reports of the ranks by name.
 fn run(ranks: usize, binding: Binding, job: &str) -> HashMap<String, Samples> {
-    let options = LaunchOptions { binding, ..LaunchOptions::new(ranks, job.into()) };
+    let options = LaunchOptions { binding, ..launch_options(ranks, job.into()) };
     let mut values: HashMap<String, Vec<f64>> = HashMap::new();
     launch(&options, &mut |report| {
         let text = String::from_utf8_lossy(report);

@@ -6,7 +6,6 @@ use std::ptr::NonNull;
 use contract::{ContextOffer, ContextPlace, NewContext};
 
 use super::ShmEndpoint;
-use crate::arena;
 use crate::board::{BOARD_BYTES, Board};
 use crate::team::{Oversubscription, Team};
 
@@ -40,14 +39,13 @@ impl ShmEndpoint {
         let free = self.retired.iter().position(RetiredBoard::is_free);
         let memory = match free {
             Some(index) => Some(self.retired.swap_remove(index).board),
-            None => arena::allocate(BOARD_BYTES).map(NonNull::cast::<Board>),
+            None => self.seat().allocate(BOARD_BYTES).map(NonNull::cast::<Board>),
         };
         let Some(memory) = memory else { return ContextOffer::NOTHING };
         // SAFETY: nothing else uses it, and it is all atomics, for which zeros are values.
         unsafe { memory.write_bytes(0, 1) };
-        let segment = self.engine.segment();
-        let offset = segment.offset_in_arenas(memory.as_ptr().cast(), BOARD_BYTES);
-        offset.map_or(ContextOffer::NOTHING, |offset| ContextOffer(offset as u64))
+        let offset = self.seat().place_of(memory.as_ptr().cast(), BOARD_BYTES);
+        offset.map_or(ContextOffer::NOTHING, |offset| ContextOffer(offset))
     }
 
     /// Keeps a board for reuse once `members` members have left it.
@@ -55,21 +53,20 @@ impl ShmEndpoint {
         if offer == ContextOffer::NOTHING {
             return;
         }
-        let place = self.engine.segment().at_offset(offer.0 as usize, BOARD_BYTES);
-        let board = place.and_then(|place| NonNull::new(place.cast()));
+        let place = self.seat().memory_at(offer.0, BOARD_BYTES);
+        let board = place.map(NonNull::cast);
         self.retired.extend(board.map(|board| RetiredBoard { board, members }));
     }
 
     /// Creates the team of these boards. Returns `None` if this rank cannot access one of them.
     fn make_team(&self, context: &NewContext<'_>) -> Option<Team> {
         let NewContext { number, members, me, offers } = *context;
-        let segment = self.engine.segment();
         let place = |offer: &ContextOffer| match *offer {
             ContextOffer::NOTHING => None,
-            ContextOffer(offset) => segment.at_offset(offset as usize, BOARD_BYTES),
+            ContextOffer(offset) => self.seat().memory_at(offset, BOARD_BYTES),
         };
         let boards: Option<Vec<_>> =
-            offers.iter().map(|one| place(one).map(|p| p.cast_const().cast())).collect();
+            offers.iter().map(|one| place(one).map(|p| p.as_ptr().cast_const().cast())).collect();
         let oversubscription = Oversubscription::of(&self.engine, members);
         // SAFETY: the places were just checked, and hold zeros: `offer_board` wrote them. They are used for another
         // team only after all members have left this one.

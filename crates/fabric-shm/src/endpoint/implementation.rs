@@ -10,27 +10,25 @@ use contract::{
     Request, Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
 };
 
-use super::{ShmEndpoint, real_time};
-use crate::arena;
+use launcher::is_liveness_check_due;
+
+use super::ShmEndpoint;
 use crate::engine::Engine;
-use crate::wait;
 
 impl OtherRuns for ShmEndpoint {}
 
 impl RemoteMemory for ShmEndpoint {
     fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
-        let offset = self.engine.segment().offset_in_arenas(memory, bytes)?;
-        Some(offset as u64)
+        self.seat().place_of(memory, bytes)
     }
 
     fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        arena::allocate(bytes)
+        self.seat().allocate(bytes)
     }
 
     #[inline]
     fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
-        let offset = usize::try_from(place).ok()?;
-        NonNull::new(self.engine.segment().at_offset(offset, bytes)?)
+        self.seat().memory_at(place, bytes)
     }
 
     fn reads_memory(&self) -> bool {
@@ -63,7 +61,7 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn processor(&self) -> Option<usize> {
-        self.processor
+        self.seat().processor()
     }
 
     fn every_rank_has_a_processor(&self) -> bool {
@@ -86,15 +84,15 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
-        real_time::set_priority(priority)
+        self.seat().set_priority(priority)
     }
 
     fn isolate(&mut self, isolation: Isolation, on: bool) -> std::result::Result<(), String> {
-        real_time::isolate(isolation, on, self.processor)
+        self.seat().isolate(isolation, on)
     }
 
     fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
-        Some(linux::operating_system(self.processor))
+        Some(linux::operating_system(self.seat().processor()))
     }
 
     #[inline]
@@ -295,16 +293,16 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn is_liveness_check_due(&self, polls: u32) -> bool {
-        wait::is_liveness_check_due(polls, !self.engine.is_oversubscribed())
+        is_liveness_check_due(polls, !self.engine.is_oversubscribed())
     }
 
     fn allocate(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        arena::allocate(bytes)
+        self.seat().allocate(bytes)
     }
 
     unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
         // SAFETY: the caller promises the same.
-        unsafe { arena::free(memory, bytes) };
+        unsafe { self.seat().release(memory, bytes) };
     }
 
     fn leave(&mut self) -> Result<()> {

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use contract::SharedLine;
 
+use launcher::system;
+
 use crate::segment::SharedWords;
-use crate::system;
 
 /// Longest sleep before a caller polls again, so that a rank whose partner died does not sleep for ever.
 const LONGEST_SLEEP: Duration = Duration::from_millis(100);

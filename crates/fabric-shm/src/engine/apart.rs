@@ -4,9 +4,9 @@
 //! ranks on one processor. Each message between them then takes a slice of the other's time. The ranks are not bound,
 //! for two jobs that bind their ranks to the same processors leave others idle.
 
+use launcher::{State, crowding, system};
+
 use super::Engine;
-use crate::segment::State;
-use crate::{crowding, system};
 
 impl Engine {
     /// In a long wait: publishes where this rank runs, and moves to another processor if the processors are crowded and
@@ -17,7 +17,7 @@ impl Engine {
             return;
         }
         let Some(here) = system::current_processor() else { return };
-        self.segment.block(self.me).processors().set_seen(here);
+        self.segment.seat().processors(self.me).set_seen(here);
         if crowding::is_crowded() {
             self.move_apart(here);
         }
@@ -25,8 +25,8 @@ impl Engine {
 
     fn move_apart(&self, here: u32) {
         let seen = |rank| {
-            let block = self.segment.block(rank);
-            block.processors().seen().filter(|_| block.state() == State::Alive)
+            let seat = self.seat();
+            seat.processors(rank).seen().filter(|_| seat.state(rank) == State::Alive)
         };
         if !(0..self.me).any(|rank| seen(rank) == Some(here)) {
             return;

@@ -4,8 +4,8 @@ use contract::{Completion, Destination, Envelope, Error, Readable, Request, Resu
 
 use super::Engine;
 use super::operation::Direction;
-use crate::segment::State;
-use crate::wait::{Backoff, BackoffStep};
+use launcher::State;
+use launcher::{Backoff, BackoffStep};
 
 /// Number of polls of the source's ring with which a blocking receive begins: some microseconds.
 pub(crate) const FIRST_POLLS: u32 = if cfg!(loom) { 1 } else { 2000 };
@@ -106,7 +106,7 @@ impl Engine {
         self.check_alive()?;
         if !self.operations[request].done {
             self.progress(Some(request));
-            if self.segment.header().abort.is_raised() {
+            if self.segment.seat().is_aborted() {
                 self.check_run(&[request])?;
             }
         }
@@ -145,7 +145,7 @@ impl Engine {
         self.check_alive()?;
         self.progress(None);
         self.check_alive()?;
-        if self.segment.header().abort.is_raised() {
+        if self.segment.seat().is_aborted() {
             self.check_run(&[])?;
         }
         Ok(())
@@ -176,7 +176,7 @@ impl Engine {
             let Direction::Send { to } = self.operations[send].direction else { continue };
             let mut backoff = Backoff::new(false);
             while !self.operations[send].done
-                && matches!(self.segment.block(to as usize).state(), State::Alive | State::Leaving)
+                && matches!(self.segment.seat().state(to as usize), State::Alive | State::Leaving)
                 && to as usize != self.me
             {
                 self.progress(None);
@@ -191,8 +191,8 @@ impl Engine {
 
     /// Fails if the run was aborted, or if none of `requests` can ever complete because the ranks they need have ended.
     pub(super) fn check_run(&mut self, requests: &[Request]) -> Result<()> {
-        if self.segment.header().abort.is_raised() {
-            let error = self.segment.header().abort.error();
+        if self.segment.seat().is_aborted() {
+            let error = self.segment.seat().abort_error();
             return Err(self.fail(error));
         }
         self.check_calls()?;
@@ -212,7 +212,7 @@ impl Engine {
     /// Returns whether `rank` will never again send or receive anything that this rank can wait for. A rank that is
     /// only leaving still takes part in joint work, and a rank that is leaving itself waits for nothing else.
     fn has_ended(&self, rank: usize) -> bool {
-        let state = |rank| self.segment.block(rank).state();
+        let state = |rank| self.segment.seat().state(rank);
         rank != self.me
             && match state(rank) {
                 State::Finished => true,
@@ -252,9 +252,7 @@ impl Engine {
                 std::thread::sleep(std::time::Duration::from_micros(100));
             }
         }
-        self.segment.block(self.me).set_state(State::Leaving);
-        self.segment.header().count_left();
-        self.segment.wake_all();
+        self.segment.seat().leave();
         Ok(())
     }
 
@@ -262,7 +260,7 @@ impl Engine {
     /// launcher asks what this rank waits for.
     #[inline]
     pub(crate) fn any_has_left(&self) -> bool {
-        self.wait_reports.is_asked || self.segment.header().left() > 0
+        self.segment.seat().is_noting_waits() || self.segment.seat().has_any_left()
     }
 
     /// Returns the error of a hopeless request. Every later call returns this error too.

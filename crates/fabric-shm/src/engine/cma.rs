@@ -12,7 +12,7 @@ use contract::{Error, Readable, RemoteAddress, Result, Writable};
 use super::Engine;
 use crate::primitive::{note_read, note_write, spin_loop, yield_processor};
 use crate::segment::{CmaVote, Segment};
-use crate::system::PAGE_BYTES;
+use launcher::system::PAGE_BYTES;
 
 /// The use of cross-memory attach by this process and the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Probe {
     pub(super) fn publish(segment: &Segment, me: usize) -> Self {
         let probe = Probe(vec![1; PROBE_BYTES]);
         segment.block(me).set_probe(probe.0.as_ptr() as u64);
-        let reader = (me + segment.ranks() - 1) % segment.ranks();
+        let reader = (me + segment.seat().size() - 1) % segment.seat().size();
         let (ring, bytes) = ring_to_probe(segment, me, reader);
         // SAFETY: the ring holds this many bytes, this rank is its only sender, and it has sent nothing. Only the
         // neighbour that measures reads it, and ignores the contents.
@@ -55,7 +55,7 @@ impl Probe {
     /// waited for each other, which empties its caches. What it had written would come from memory, and cross-memory
     /// attach would wrongly seem the faster path. See docs/measurements.md#a-probe-of-cold-caches-misleads.
     fn refresh(segment: &Segment, me: usize) {
-        let reader = (me + segment.ranks() - 1) % segment.ranks();
+        let reader = (me + segment.seat().size() - 1) % segment.seat().size();
         let (ring, bytes) = ring_to_probe(segment, me, reader);
         // SAFETY: as in `publish`. The neighbour waits for the flag, and reads nothing else of the ring before this
         // rank sends.
@@ -66,9 +66,9 @@ impl Probe {
     /// Reads the next rank's memory both through the ring and by cross-memory attach, and compares the times. That rank
     /// has joined.
     pub(super) fn try_neighbour(&self, segment: &Segment, me: usize) -> Cma {
-        let neighbour = (me + 1) % segment.ranks();
+        let neighbour = (me + 1) % segment.seat().size();
         let block = segment.block(neighbour);
-        let (process, address) = (block.process(), block.probe() as usize);
+        let (process, address) = (segment.seat().process(neighbour), block.probe() as usize);
         let (ring, bytes) = ring_to_probe(segment, neighbour, me);
         // The memory is written and the ring is read here, so that no page fault is measured.
         let mut room = vec![3; bytes];
@@ -78,7 +78,7 @@ impl Probe {
         }
         Probe::refresh(segment, me);
         let mut polls = 0;
-        while !block.is_probe_written() && !segment.header().abort.is_raised() {
+        while !block.is_probe_written() && !segment.seat().is_aborted() {
             polls += 1;
             if polls % POLLS_BEFORE_YIELD == 0 { yield_processor() } else { spin_loop() }
         }
@@ -128,7 +128,7 @@ impl Cma {
             Cma::Allowed { fast: false } => CmaVote::Slow,
             Cma::Refused(_) | Cma::Forbidden => CmaVote::Impossible,
         };
-        let all = segment.header().vote_on_cma(vote, segment.ranks());
+        let all = segment.vote_on_cma(vote);
         match self {
             Cma::Allowed { .. } => Cma::Allowed { fast: all == CmaVote::Fast },
             other => other,
@@ -172,7 +172,7 @@ impl Engine {
     /// # Safety
     /// The other rank expects its memory to be read.
     pub(crate) unsafe fn read_memory_of(&self, from: RemoteAddress, to: Writable) -> Result<()> {
-        let process = self.segment.block(from.rank).process();
+        let process = self.segment.seat().process(from.rank);
         // SAFETY: the caller promises the same, and whoever lent `to` promised its room.
         unsafe { read_memory(process, from.address as usize, to.as_mut_ptr(), to.bytes()) }
             .map_err(|error| cannot("read", from, to.bytes(), &error))
@@ -183,7 +183,7 @@ impl Engine {
     /// # Safety
     /// The other rank expects the bytes there.
     pub(crate) unsafe fn write_memory_of(&self, to: RemoteAddress, from: Readable) -> Result<()> {
-        let process = self.segment.block(to.rank).process();
+        let process = self.segment.seat().process(to.rank);
         // SAFETY: the caller promises the same, and whoever lent `from` promised its bytes.
         unsafe { write_memory(process, to.address as usize, from.as_ptr(), from.bytes()) }
             .map_err(|error| cannot("write", to, from.bytes(), &error))

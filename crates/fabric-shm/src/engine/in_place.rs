@@ -24,7 +24,7 @@ impl Engine {
         let operation = &mut self.operations[request];
         let Location::Arena(offset) = rts.location else { return false };
         let bytes = operation.envelope.bytes;
-        if !operation.in_place || bytes > operation.room || !self.segment.has_arenas() {
+        if !operation.in_place || bytes > operation.room || !self.segment.seat().has_arenas() {
             return false;
         }
         operation.moved = bytes;
@@ -43,13 +43,13 @@ impl Engine {
 
     /// Returns the bytes of an in-place message.
     pub(crate) fn view<'a>(&'a self, message: &'a InPlaceMessage) -> &'a [u8] {
-        let memory = self.segment.at_offset(message.offset, message.bytes);
+        let memory = self.segment.seat().memory_at(message.offset as u64, message.bytes);
         let memory =
             memory.expect("an in-place message lies in the arenas, which this rank has mapped");
-        // SAFETY: `at_offset` has checked the range. The sender's request keeps these bytes unchanged until its FIN,
+        // SAFETY: `memory_at` has checked the range. The sender's request keeps these bytes unchanged until its FIN,
         // which only `release` sends, and that takes the message. What the sender wrote before its RTS is visible,
         // because the RTS came through its ring (release and acquire there).
-        unsafe { std::slice::from_raw_parts(memory, message.bytes) }
+        unsafe { std::slice::from_raw_parts(memory.as_ptr(), message.bytes) }
     }
 
     /// Gives the memory back to the sender.

@@ -3,7 +3,7 @@
 //! `docs/shared-memory.md` describes each protocol, and docs/measurements.md#ways-of-a-long-message names the machines
 //! on which the lengths were measured.
 
-use crate::system::PAGE_BYTES;
+use launcher::system::PAGE_BYTES;
 
 /// Longer messages go by rendezvous, so that a receiver that has posted nothing need not keep a copy. A message that
 /// fits the ring is sent eagerly all the same: with 2 and 4 ranks a ring holds more, and the RTS and CTS would cost

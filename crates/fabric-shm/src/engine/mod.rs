@@ -32,10 +32,10 @@ mod wait_reports;
 mod waiting;
 
 use std::collections::BTreeMap;
-use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use contract::{Request, Result};
+use launcher::{Choices, LONGEST_SLEEP, Seat, State};
 
 pub(crate) use blocking::FIRST_POLLS;
 pub(crate) use calls::{
@@ -44,8 +44,7 @@ pub(crate) use calls::{
 pub(crate) use in_place::InPlaceMessage;
 
 use crate::ring::{Consumer, Producer};
-use crate::segment::{Choices, Segment, State};
-use crate::{system, wait};
+use crate::segment::Segment;
 use arrive::Stream;
 use calls::Calls;
 use cma::{Cma, Probe};
@@ -81,20 +80,14 @@ pub(crate) struct Engine {
     idle_polls: u32,
     /// True if this poll may leave messages in their rings.
     may_defer_copy: bool,
-    sleep: Sleep,
+    /// Limit of this rank's sleeps.
+    longest_sleep: Duration,
     /// The ranks by which messages to people name this fabric's ranks, if it is a part of another.
     names: Vec<usize>,
     /// The first permanent error; every later call returns it.
     failure: Option<contract::Error>,
     /// Last, because everything above may point into it.
     segment: Segment,
-}
-
-/// Sleep of a rank with a bell.
-pub(crate) struct Sleep {
-    /// Descriptor that also wakes it, once it is readable.
-    pub(crate) wakes_too: Option<OwnedFd>,
-    pub(crate) longest: Duration,
 }
 
 #[derive(Default)]
@@ -113,14 +106,13 @@ struct Outbound {
 }
 
 impl Engine {
-    /// Joins the run as rank `me`. Returns once all ranks have joined.
-    pub(crate) fn new(mut segment: Segment, me: usize) -> Self {
-        segment.open_arenas(me);
-        let choices = segment.header().choices();
+    /// Begins a rank's part of the run. Returns once all ranks have begun theirs.
+    pub(crate) fn new(segment: Segment) -> Self {
+        let me = segment.seat().rank();
+        let choices = segment.seat().choices();
         let probe = Probe::publish(&segment, me);
-        segment.block(me).processors().set_bound(system::only_processor());
-        segment.header().count_joined();
-        segment.header().wait_for_all(segment.ranks());
+        // The first call after the run was aborted says so.
+        let _ = segment.seat().meet();
         let cma = match choices.cross_memory_attach {
             true => probe.try_neighbour(&segment, me),
             false => Cma::Forbidden,
@@ -132,7 +124,7 @@ impl Engine {
 
     /// Creates the engine of a rank that has joined.
     fn with(segment: Segment, me: usize, choices: Choices, cma: Cma) -> Self {
-        let ranks = segment.ranks();
+        let ranks = segment.seat().size();
         let outbound = (0..ranks)
             .map(|receiver| Outbound {
                 // SAFETY: the segment maps the ring, outlives the engine's use of it, and gave it to no other sender.
@@ -160,7 +152,7 @@ impl Engine {
             wait_reports: WaitReports::default(),
             idle_polls: 0,
             may_defer_copy: false,
-            sleep: Sleep { wakes_too: None, longest: wait::LONGEST_SLEEP },
+            longest_sleep: LONGEST_SLEEP,
             names: Vec::new(),
             failure: None,
             segment,
@@ -170,7 +162,7 @@ impl Engine {
     /// Creates the engine of a rank in a model.
     #[cfg(all(test, loom))]
     pub(crate) fn of_model(segment: Segment, me: usize) -> Self {
-        let choices = segment.header().choices();
+        let choices = segment.seat().choices();
         Engine::with(segment, me, choices, Cma::Forbidden)
     }
 
@@ -184,9 +176,9 @@ impl Engine {
         self.inbound.len()
     }
 
-    /// Returns its sleep settings mutably.
-    pub(crate) fn sleep_mut(&mut self) -> &mut Sleep {
-        &mut self.sleep
+    /// Limits the duration of this rank's sleeps from now on.
+    pub(crate) fn sleep_at_most(&mut self, limit: Duration) {
+        self.longest_sleep = limit;
     }
 
     pub(crate) fn name_ranks(&mut self, names: Vec<usize>) {
@@ -219,14 +211,26 @@ impl Engine {
     pub(crate) fn is_sending(&self) -> bool {
         self.operations.iter_sends().any(|(_, one)| match one.direction {
             operation::Direction::Send { to } => {
-                to as usize != self.me && self.segment.block(to as usize).state() == State::Alive
+                to as usize != self.me && self.segment.seat().state(to as usize) == State::Alive
             }
             operation::Direction::Receive(_) => false,
         })
     }
 
+    #[inline]
     pub(crate) fn segment(&self) -> &Segment {
         &self.segment
+    }
+
+    /// Returns this rank's seat.
+    #[inline]
+    pub(crate) fn seat(&self) -> &Seat {
+        self.segment.seat()
+    }
+
+    /// Returns it mutably.
+    pub(crate) fn seat_mut(&mut self) -> &mut Seat {
+        self.segment.seat_mut()
     }
 
     /// Returns whether there are more ranks than processors.
@@ -262,7 +266,8 @@ impl Engine {
             ("cross-memory attach".into(), self.cma.describe()),
             (
                 "shared arenas".into(),
-                if self.segment.has_arenas() { "yes" } else { "no (limit on addresses)" }.into(),
+                if self.segment.seat().has_arenas() { "yes" } else { "no (limit on addresses)" }
+                    .into(),
             ),
             (
                 "one copy from".into(),
@@ -296,7 +301,7 @@ impl Engine {
     #[inline]
     fn wake(&self, rank: usize) {
         if !self.choices.every_rank_has_a_processor {
-            self.segment.wake_if_asleep(rank);
+            self.segment.seat().wake_if_asleep(rank);
         }
     }
 

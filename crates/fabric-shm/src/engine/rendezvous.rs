@@ -33,8 +33,8 @@ pub(super) struct CoCopy {
 impl Engine {
     /// Returns the location under which the others find `bytes` bytes at `memory`.
     pub(super) fn location_of(&self, memory: *const u8, bytes: usize) -> Location {
-        match self.segment.offset_in_arenas(memory, bytes) {
-            Some(offset) => Location::Arena(offset),
+        match self.segment.seat().place_of(memory, bytes) {
+            Some(place) => Location::Arena(place as usize),
             None => Location::Address(memory as usize),
         }
     }
@@ -42,7 +42,7 @@ impl Engine {
     /// Returns whether this rank can access memory there without the ring.
     fn reaches(&self, location: Location) -> bool {
         match (location, self.cma) {
-            (Location::Arena(_), _) => self.segment.has_arenas(),
+            (Location::Arena(_), _) => self.segment.seat().has_arenas(),
             (_, Cma::Allowed { fast }) => fast || !self.choices.every_rank_has_a_processor,
             _ => false,
         }
@@ -130,7 +130,7 @@ impl Engine {
                 Ok(())
             },
             Location::Address(address) => {
-                let process = self.segment.block(operation.envelope.source as usize).process();
+                let process = self.segment.seat().process(operation.envelope.source as usize);
                 // SAFETY: as above.
                 unsafe { read_memory(process, address + start, to, bytes) }
             }
@@ -165,7 +165,7 @@ impl Engine {
                     Ok(())
                 },
                 Location::Address(address) => {
-                    let process = self.segment.block(source).process();
+                    let process = self.segment.seat().process(source);
                     // SAFETY: as above.
                     unsafe { write_memory(process, address + start, from, length) }
                 }
@@ -218,7 +218,7 @@ impl Engine {
         to: *mut u8,
         bytes: usize,
     ) -> Result<()> {
-        let process = self.segment.block(rank).process();
+        let process = self.segment.seat().process(rank);
         // SAFETY: the caller promises the same.
         let read = unsafe { read_memory(process, from, to, bytes) };
         read.map_err(|error| self.fail(cannot_copy(rank as u32, &error)))
@@ -235,7 +235,7 @@ impl Engine {
         from: *const u8,
         bytes: usize,
     ) -> Result<()> {
-        let process = self.segment.block(rank).process();
+        let process = self.segment.seat().process(rank);
         // SAFETY: the caller promises the same.
         let written = unsafe { write_memory(process, to, from, bytes) };
         written.map_err(|error| self.fail(cannot_copy(rank as u32, &error)))

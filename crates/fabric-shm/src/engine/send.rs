@@ -66,7 +66,7 @@ impl Engine {
             return self.send_fragments_now(to, context, tag, data);
         }
         if data.len() > ARENA_RENDEZVOUS_FROM_BYTES
-            && self.segment.offset_in_arenas(data.as_ptr(), data.len()).is_some()
+            && self.segment.seat().place_of(data.as_ptr(), data.len()).is_some()
         {
             return false;
         }
@@ -92,7 +92,7 @@ impl Engine {
     #[inline(never)]
     fn send_fragments_now(&mut self, to: usize, context: u32, tag: u32, data: &[u8]) -> bool {
         if data.len() > self.eager_limit_bytes(to)
-            || self.segment.offset_in_arenas(data.as_ptr(), data.len()).is_some()
+            || self.segment.seat().place_of(data.as_ptr(), data.len()).is_some()
             || !self.outbound[to].ring.has_room_for_fragments(data.len())
         {
             return false;

@@ -1,12 +1,11 @@
 //! The waits of blocking calls: they poll, yield, sleep, and report to the launcher once a wait is long.
 
-use std::os::fd::AsFd;
 use std::time::Duration;
 
 use contract::{Request, Result, WaitPlace};
+use launcher::{Backoff, BackoffStep};
 
 use super::Engine;
-use crate::wait::{self, Backoff, BackoffStep};
 
 impl Engine {
     /// Waits until one of several requests is done. Returns its index, the lowest if several are.
@@ -16,7 +15,7 @@ impl Engine {
         loop {
             if let Some(index) = self.first_done(requests) {
                 if backoff.is_reported() {
-                    self.end_long_wait();
+                    self.seat().end_wait_reports();
                 }
                 return Ok(index);
             }
@@ -54,7 +53,7 @@ impl Engine {
         let mut backoff = Backoff::new(engine(owner).choices.every_rank_has_a_processor);
         let outcome = Engine::wait_with(&mut backoff, owner, engine, done);
         if backoff.is_reported() {
-            engine(owner).end_long_wait();
+            engine(owner).seat().end_wait_reports();
         }
         outcome
     }
@@ -86,15 +85,13 @@ impl Engine {
                 }
                 BackoffStep::Sleep => {
                     let me = engine(owner);
-                    wait::announce_sleep(me.segment.block(me.me).sleep_word());
+                    me.seat().announce_sleep();
                     let polled = match backoff.reports_before_sleep() {
                         true => Engine::poll_and_report(backoff, owner, engine, done),
                         false => me.poll().map(|()| done(owner)),
                     };
-                    let me = engine(owner);
-                    let word = me.segment.block(me.me).sleep_word();
                     if !matches!(polled, Ok(false)) {
-                        wait::stay_awake(word);
+                        engine(owner).seat().stay_awake();
                         return polled.map(drop);
                     }
                     backoff.note_sleep(engine(owner).sleep());
@@ -127,11 +124,11 @@ impl Engine {
     }
 
     fn sleep_for(&mut self, requests: &[Request], backoff: &mut Backoff) -> Result<()> {
-        wait::announce_sleep(self.segment.block(self.me).sleep_word());
+        self.seat().announce_sleep();
         self.progress(None);
         let checked = self.check_run(requests);
         if checked.is_err() || self.first_done(requests).is_some() {
-            wait::stay_awake(self.segment.block(self.me).sleep_word());
+            self.seat().stay_awake();
             return checked;
         }
         if backoff.reports_before_sleep() {
@@ -149,35 +146,19 @@ impl Engine {
         if has_moved {
             return Ok(true);
         }
-        wait::announce_sleep(self.segment.block(self.me).sleep_word());
+        self.seat().announce_sleep();
         let checked = self.poll().and_then(|()| self.check_run(&[]));
         if checked.is_err() || self.idle_polls == 0 {
-            wait::stay_awake(self.segment.block(self.me).sleep_word());
+            self.seat().stay_awake();
             return checked.map(|()| true);
         }
-        self.sleep_at_most(longest.min(self.sleep.longest));
+        self.seat().sleep(longest.min(self.longest_sleep));
         Ok(false)
     }
 
-    /// Sleeps until another rank wakes this one, or the descriptor in [`Sleep`](super::Sleep) does. Returns the limit of
-    /// the sleep if that has passed.
+    /// Sleeps until something wakes this rank. Returns the limit of the sleep if that has passed.
     fn sleep(&self) -> Option<Duration> {
-        let longest = self.sleep.longest;
-        self.sleep_at_most(longest).then_some(longest)
-    }
-
-    /// Does the same, at most for `longest`. Returns whether this time has passed.
-    fn sleep_at_most(&self, longest: Duration) -> bool {
-        let word = self.segment.block(self.me).sleep_word();
-        match self.segment.bell(self.me) {
-            None => wait::sleep(word, longest),
-            Some(bell) => {
-                let wakes_too = self.sleep.wakes_too.as_ref().map(AsFd::as_fd);
-                let has_run_out = bell.sleep(wakes_too, longest);
-                wait::stay_awake(word);
-                has_run_out
-            }
-        }
+        self.seat().sleep(self.longest_sleep).then_some(self.longest_sleep)
     }
 
     #[cold]

@@ -1,26 +1,41 @@
 //! The layout of the segment, in one place for all users.
 
-use crate::board::BOARD_BYTES;
-use crate::ring::{Cell, Credit, LINE_BYTES};
-use crate::system::PAGE_BYTES;
+use launcher::system::PAGE_BYTES;
+use launcher::{MAXIMUM_RANKS, Room, fingerprint};
 
-/// Maximum number of ranks of one run. Each pair of ranks has an address range for its ring, so the range grows with
-/// the square (1024 ranks: under 3 GiB of addresses, of which only the rings in use take memory).
-pub const MAXIMUM_RANKS: usize = if cfg!(loom) { 64 } else { 1024 };
+use super::{Header, RankBlock};
+use crate::board::{BOARD_BYTES, Board};
+use crate::ring::{Cell, Credit, LINE_BYTES};
 
 /// Maximum length of all rings to one rank together, so that memory grows linearly even if every rank sends to every
 /// other.
 const INBOUND_BYTES_PER_RANK: usize = 1 << 20;
 
-/// Maximum length of one rank's arena, and of all arenas together; addresses, not memory.
-const ARENA_BYTES: usize = 64 << 30;
-const ARENAS_BYTES: usize = 16 << 40;
+/// Returns the room that this fabric needs for so many ranks
+/// ([`LaunchOptions::room`](launcher::LaunchOptions::room)).
+pub fn room(ranks: usize) -> Room {
+    let layout = Layout::new(ranks);
+    let last = ranks - 1;
+    let ring = layout.ring(last, last);
+    let parts = [
+        layout.cells_per_ring() as usize,
+        layout.lines_per_ring() as usize,
+        size_of::<Header>(),
+        size_of::<RankBlock>(),
+        size_of::<Board>(),
+        layout.block_offset(last),
+        layout.board_offset(last),
+        ring.credit,
+        ring.cells,
+        ring.bytes,
+    ];
+    Room { bytes: layout.bytes(), layout: fingerprint(&parts) }
+}
 
-/// The sizes and offsets of a segment, which depend only on the number of ranks and the length of the job.
+/// The sizes and offsets of a segment, which depend only on the number of ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     ranks: usize,
-    job_bytes: usize,
     cells: usize,
     lines: usize,
 }
@@ -36,7 +51,7 @@ pub(crate) struct RingOffsets {
 impl Layout {
     /// # Panics
     /// If `ranks` is zero or above [`MAXIMUM_RANKS`], which the launcher has refused by then.
-    pub(crate) fn new(ranks: usize, job_bytes: usize) -> Self {
+    pub(crate) fn new(ranks: usize) -> Self {
         assert!((1..=MAXIMUM_RANKS).contains(&ranks));
         let inbound_bytes = INBOUND_BYTES_PER_RANK / ranks.next_power_of_two();
         // A quarter for cells, half for bytes. More than 256 cells or 256 KiB has no benefit. See
@@ -44,15 +59,7 @@ impl Layout {
         let cells = (inbound_bytes / 4 / LINE_BYTES).clamp(8, 256);
         let lines = (inbound_bytes / 2 / LINE_BYTES).clamp(8, 4096);
         let (cells, lines) = if cfg!(loom) { (4, 8) } else { (cells, lines) };
-        Layout { ranks, job_bytes, cells, lines }
-    }
-
-    pub(crate) fn ranks(&self) -> usize {
-        self.ranks
-    }
-
-    pub(crate) fn job_bytes(&self) -> usize {
-        self.job_bytes
+        Layout { ranks, cells, lines }
     }
 
     pub(crate) fn cells_per_ring(&self) -> u32 {
@@ -63,14 +70,11 @@ impl Layout {
         self.lines as u32
     }
 
-    /// Returns the offset of a rank's page. Page 0 is the header; a page for each rank follows.
+    /// Returns the offset of a rank's block. Page 0 is the header; a page for each rank follows.
+    #[inline]
     pub(crate) fn block_offset(&self, rank: usize) -> usize {
         assert!(rank < self.ranks);
         PAGE_BYTES * (1 + rank)
-    }
-
-    pub(crate) fn job_offset(&self) -> usize {
-        PAGE_BYTES * (1 + self.ranks)
     }
 
     /// Returns the offset of a rank's board for the collectives of all ranks.
@@ -80,7 +84,7 @@ impl Layout {
     }
 
     fn boards_offset(&self) -> usize {
-        self.job_offset() + self.job_bytes.next_multiple_of(PAGE_BYTES)
+        PAGE_BYTES * (1 + self.ranks)
     }
 
     fn rings_offset(&self) -> usize {
@@ -99,17 +103,7 @@ impl Layout {
         RingOffsets { credit: start, cells, bytes: cells + size_of::<Cell>() * self.cells }
     }
 
-    /// Returns the offset of the ranks' arenas: after everything else, since they are addresses more than memory.
-    pub(crate) fn arenas_offset(&self) -> usize {
-        self.segment_bytes()
-    }
-
-    /// Returns the length of the address range of each rank's arena.
-    pub(crate) fn arena_bytes(&self) -> usize {
-        ARENA_BYTES.min(ARENAS_BYTES / self.ranks.next_power_of_two())
-    }
-
-    pub(crate) fn segment_bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         (self.rings_offset() + self.ranks * self.ranks * self.ring_bytes())
             .next_multiple_of(PAGE_BYTES)
     }
@@ -123,8 +117,8 @@ mod tests {
     #[test]
     fn nothing_overlaps_and_nothing_lies_outside() {
         for ranks in [1, 2, 3, 9, 64, 100] {
-            let layout = Layout::new(ranks, 5000);
-            let mut places = vec![(0, PAGE_BYTES), (layout.job_offset(), 5000)];
+            let layout = Layout::new(ranks);
+            let mut places = vec![(0, PAGE_BYTES)];
             for receiver in 0..ranks {
                 places.push((layout.block_offset(receiver), PAGE_BYTES));
                 places.push((layout.board_offset(receiver), BOARD_BYTES));
@@ -141,15 +135,15 @@ mod tests {
                 assert!(pair[0].0 + pair[0].1 <= pair[1].0, "{ranks} ranks: {pair:?}");
             }
             let (offset, bytes) = places.pop().unwrap();
-            assert!(offset + bytes <= layout.segment_bytes());
+            assert!(offset + bytes <= layout.bytes());
         }
     }
 
     #[test]
     fn memory_of_the_rings_to_a_rank_does_not_grow_with_the_ranks() {
         for ranks in [2, 8, 64, 512, MAXIMUM_RANKS] {
-            let layout = Layout::new(ranks, 0);
-            let besides_board = layout.segment_bytes() / ranks - BOARD_BYTES;
+            let layout = Layout::new(ranks);
+            let besides_board = layout.bytes() / ranks - BOARD_BYTES;
             assert!(besides_board <= 3 << 19, "{ranks} ranks");
             assert!(layout.cells.is_power_of_two() && layout.lines.is_power_of_two());
         }

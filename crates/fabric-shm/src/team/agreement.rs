@@ -7,7 +7,7 @@ use super::call::CallCounts;
 use super::{CompiledCaller, Result, Team};
 use crate::board::{SLOTS, has_reached};
 use crate::engine::{describe, differ_in_length_only, mismatch, unequal_lengths};
-use crate::segment::State;
+use launcher::State;
 
 /// The members for whose parts a rank waits.
 #[derive(Clone, Copy)]
@@ -227,7 +227,7 @@ impl Team {
     ) -> Option<usize> {
         let segment = caller.engine().segment();
         let is_finished = |member: usize| {
-            let finished = segment.block(self.members[member]).state() == State::Finished;
+            let finished = segment.seat().state(self.members[member]) == State::Finished;
             finished && !has_reached(self.board(member).progress.ended(), epoch)
         };
         (0..self.size()).find(|&member| is_finished(member)).map(|member| self.members[member])

@@ -213,7 +213,7 @@ impl Team {
     /// Creates the team of all ranks, which a process may have once.
     pub(crate) fn world(engine: &Engine) -> Self {
         let segment = engine.segment();
-        let members: Vec<usize> = (0..segment.ranks()).collect();
+        let members: Vec<usize> = (0..segment.seat().size()).collect();
         let boards = members.iter().map(|&rank| segment.board(rank)).collect();
         let oversubscription = Oversubscription::of(engine, &members);
         // SAFETY: the layout has a board for every rank, of zeros when the launcher created it. The mapping outlives

@@ -5,9 +5,9 @@ use collectives::plan::Topology;
 use super::Team;
 use super::agreement::Awaited;
 use crate::board::{SLOTS, has_reached};
-use crate::crowding;
 use crate::engine::Engine;
 use crate::primitive::spin_loop;
+use launcher::crowding;
 
 /// Number of polls of an oversubscribed rank while the awaited part must come from another processor: some
 /// microseconds, in case that one waits for a rank on this processor. See
@@ -31,7 +31,7 @@ impl Oversubscription {
         if !engine.is_oversubscribed() {
             return Oversubscription::None;
         }
-        let processor = |&rank: &usize| engine.segment().block(rank).processors().bound();
+        let processor = |&rank: &usize| engine.segment().seat().processors(rank).bound();
         let all: Option<Vec<u32>> = members.iter().map(processor).collect();
         all.map_or(Oversubscription::Unbound, Oversubscription::Bound)
     }

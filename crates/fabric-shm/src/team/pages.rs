@@ -7,7 +7,7 @@
 use std::cell::Cell;
 
 use crate::board::{SLOT_BYTES, SLOTS};
-use crate::system;
+use launcher::system;
 
 /// Number of longer parts that are put on or taken from a board before its pages are touched ahead. One or two
 /// broadcasts need not bring in the whole board.

@@ -38,7 +38,7 @@ impl Team {
                     unsafe { span.put(0, send.add(member * each + start), bytes) };
                     team.board(member).counters[epoch as usize % SLOTS].done.set(epoch, me as u32);
                     let segment = caller.engine().segment();
-                    segment.wake_if_asleep(team.members[member]);
+                    segment.seat().wake_if_asleep(team.members[member]);
                 }
             },
             |team, caller, epoch, piece| {

@@ -272,7 +272,7 @@ impl Team {
     pub(super) fn wake_others<C: CompiledCaller>(&self, caller: &mut C) {
         let segment = caller.engine().segment();
         for &rank in self.members.iter().filter(|&&rank| rank != self.members[self.me]) {
-            segment.wake_if_asleep(rank);
+            segment.seat().wake_if_asleep(rank);
         }
     }
 }

@@ -5,9 +5,6 @@
 #[path = "../../../collectives/tests/traffic/mod.rs"]
 mod table;
 
-use std::os::fd::OwnedFd;
-use std::thread;
-
 use collectives::plan::{Boards, CallShape, Capabilities, Collective, THRESHOLDS, Transport};
 use contract::Combine;
 
@@ -15,7 +12,7 @@ use super::{Call, Memory, Team};
 use crate::board::{BOARD_BYTES, SLOT_BYTES, SLOTS};
 use crate::engine::{Engine, call_id};
 use crate::primitive::recorded::{Access, accesses_of};
-use crate::segment::{Choices, Segment, State};
+use crate::segment::{Segment, in_threads};
 use table::{Case, ROOT, Subject, Traffic};
 
 const ELEMENT_BYTES: usize = 8;
@@ -27,29 +24,16 @@ fn the_executor_does_what_the_table_says() {
 
 /// Makes the call of a case once, with a thread for each rank.
 fn traffic(case: &Case) -> Vec<Traffic> {
-    let choices =
-        Choices { every_rank_has_a_processor: true, cross_memory_attach: false, arenas: false };
-    let segment = Segment::create(case.ranks, &[], choices).unwrap();
-    let memory = || segment.memory().try_clone_to_owned().unwrap();
-    thread::scope(|scope| {
-        let start = |me: usize| {
-            let memory = memory();
-            scope.spawn(move || traffic_of(case, me, memory))
-        };
-        let ranks: Vec<_> = (0..case.ranks).map(start).collect();
-        ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
-    })
+    in_threads(case.ranks, |segment| traffic_of(case, segment))
 }
 
 /// Makes the call of one rank.
-fn traffic_of(case: &Case, me: usize, memory: OwnedFd) -> Traffic {
-    let segment = Segment::open(memory, Vec::new()).unwrap();
-    segment.block(me).set_process(std::process::id());
-    segment.block(me).set_state(State::Alive);
-    let mut engine = Engine::new(segment, me);
+fn traffic_of(case: &Case, segment: Segment) -> Traffic {
+    let mut engine = Engine::new(segment);
     let mut team = Team::world(&engine);
     let before = team.epoch;
     let accesses = accesses_of(|| make(&mut team, &mut engine, case));
+    engine.segment().seat().finish(Ok(()));
     let steps = team.epoch.wrapping_sub(before) as usize;
     Traffic { steps, ..summary(&team, &accesses, is_reduction(case.collective)) }
 }

@@ -1,6 +1,7 @@
 //! Waits for the parts of other members, and detection of parts that cannot come.
 
 use contract::Error;
+use launcher::is_liveness_check_due;
 
 use super::agreement::{Agreement, Awaited, out_of_step};
 use super::levels::Arrivals;
@@ -8,7 +9,6 @@ use super::{CompiledCaller, Result, Stop, Team};
 use crate::board::SLOTS;
 use crate::engine::{Engine, FIRST_POLLS, describe};
 use crate::primitive::spin_loop;
-use crate::wait;
 
 /// The findings of a liveness check; empty at first.
 #[derive(Default)]
@@ -252,7 +252,7 @@ impl Team {
         polls: u32,
         found: &mut Findings,
     ) {
-        if wait::is_liveness_check_due(polls, !self.oversubscribed) {
+        if is_liveness_check_due(polls, !self.oversubscribed) {
             found.finished = self.find_finished(caller, epoch);
             // In this order: a member puts its part before it publishes which call it is in.
             found.in_other_call = self.find_contradicting().or_else(|| self.find_in_other_call());

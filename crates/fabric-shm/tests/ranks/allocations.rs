@@ -4,7 +4,8 @@ use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use contract::{Buffer, Error, Rank, Result, Source, Tag, TagSelector};
-use fabric_shm::{LaunchOptions, SharedAllocator};
+use fabric_shm::launch_options;
+use launcher::SharedAllocator;
 
 use crate::harness::{Test, launch_and_gather};
 
@@ -48,7 +49,7 @@ const ROUNDS: usize = 200;
 pub(crate) fn tests() -> Vec<Test> {
     let name = "messages/posting-and-waiting-for-any-allocates-nothing-once-set-up";
     vec![Test::new(name, || {
-        let options = LaunchOptions::new(2, b"allocations all".to_vec());
+        let options = launch_options(2, b"allocations all".to_vec());
         launch_and_gather(&options).0.map_err(|error| error.to_string())
     })]
 }

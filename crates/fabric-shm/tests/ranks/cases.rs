@@ -3,7 +3,7 @@
 
 use conformance::{Case, deaths};
 use contract::{Endpoint, Error, Rank, Result, Source, TagSelector};
-use fabric_shm::LaunchError;
+use launcher::LaunchError;
 
 use crate::harness::Test;
 

@@ -1,14 +1,15 @@
 //! The conformance suites of ranks (1 to 9, with and without cross-memory attach) and of the endpoint. Collectives over
 //! boards also run with more ranks than poll each other.
 
-use fabric_shm::{Binding, LaunchError, LaunchOptions, ShmEndpoint};
+use fabric_shm::{ShmEndpoint, launch_options};
+use launcher::{Binding, LaunchError, LaunchOptions};
 
 use crate::cases::{Counts, OF_ENDPOINTS, endpoint_tests, tests_of};
 use crate::harness::{Test, launch_and_gather};
 
 /// Launches a case, with cross-memory attach if `attach`.
 fn start(ranks: usize, case: &str, attach: bool) -> Result<(), LaunchError> {
-    let options = LaunchOptions::new(ranks, case.into());
+    let options = launch_options(ranks, case.into());
     launch_and_gather(&LaunchOptions { cross_memory_attach: attach, ..options }).0
 }
 
@@ -38,7 +39,7 @@ fn tests_of_levels_unbound() -> impl Iterator<Item = Test> {
     let reductions = cases.filter(|case| case.name.starts_with("reductions/"));
     reductions.map(|case| {
         Test::new(format!("conformance/levels-unbound/{}", case.name), move || {
-            let options = LaunchOptions::new(33, format!("conformance {}", case.name).into());
+            let options = launch_options(33, format!("conformance {}", case.name).into());
             let options = LaunchOptions { binding: Binding::None, ..options };
             let (ended, _) = launch_and_gather(&options);
             case.judge(33, ended.map_err(|error| error.to_string()))

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use conformance::deaths::nobody_is_left;
-use fabric_shm::{LaunchOptions, launch};
+use fabric_shm::launch_options;
+use launcher::launch;
 
 use crate::harness::{SOON, Test, check, check_leaver, launch_and_gather, one_dies};
 
@@ -58,11 +59,11 @@ pub(crate) fn tests() -> Vec<Test> {
 }
 
 fn a_rank_dies(ranks: usize, case: &str, words: &str) -> Result<(), String> {
-    one_dies(ranks, words, || launch_and_gather(&LaunchOptions::new(ranks, case.into())))
+    one_dies(ranks, words, || launch_and_gather(&launch_options(ranks, case.into())))
 }
 
 fn a_rank_leaves(ranks: usize, wait: &str) -> Result<(), String> {
-    let options = LaunchOptions::new(ranks, format!("deaths {wait}-leaves").into());
+    let options = launch_options(ranks, format!("deaths {wait}-leaves").into());
     let (ended, _) = launch_and_gather(&options);
     check_leaver(&ended)
 }
@@ -74,7 +75,7 @@ pub(crate) fn launcher_case() -> Option<String> {
 
 /// Launches a case, prints the ranks' process identifiers, and ends with the text of the error.
 pub(crate) fn be_a_launcher(case: &str) -> i32 {
-    let options = LaunchOptions::new(3, format!("deaths {case}").into());
+    let options = launch_options(3, format!("deaths {case}").into());
     let ended = launch(&options, &mut |report| {
         println!("{}", String::from_utf8_lossy(report));
         ControlFlow::Continue(())

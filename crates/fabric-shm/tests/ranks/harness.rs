@@ -9,7 +9,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use conformance::deaths::nobody_is_left;
-use fabric_shm::{LaunchError, LaunchOptions, launch};
+use launcher::{LaunchError, LaunchOptions, launch};
 
 pub(crate) use named::Test;
 

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use contract::{Rank, Result};
-use fabric_shm::{Binding, LaunchError, LaunchOptions, Reporter};
+use fabric_shm::launch_options;
+use launcher::{Binding, LaunchError, LaunchOptions, Reporter};
 
 use crate::harness::{Test, check, launch_and_gather};
 
@@ -38,7 +39,7 @@ pub(crate) fn tests() -> Vec<Test> {
 }
 
 fn options(ranks: usize, name: &str) -> LaunchOptions {
-    LaunchOptions::new(ranks, format!("launches {name}").into())
+    launch_options(ranks, format!("launches {name}").into())
 }
 
 fn reports_in_order() -> std::result::Result<(), String> {

@@ -12,7 +12,8 @@ mod launches;
 mod messages;
 
 use contract::Rank;
-use fabric_shm::{Reporter, join_if_rank};
+use fabric_shm::join_if_rank;
+use launcher::Reporter;
 
 #[global_allocator]
 static ALLOCATOR: allocations::Counting = allocations::Counting;

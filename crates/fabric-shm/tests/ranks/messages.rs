@@ -1,7 +1,7 @@
 //! Properties of this fabric beyond the conformance suite of the contract.
 
 use contract::{Buffer, Error, Progress, Rank, Result, Source, Tag, TagSelector};
-use fabric_shm::LaunchOptions;
+use fabric_shm::launch_options;
 
 use crate::harness::{Test, check, launch_and_gather};
 
@@ -22,7 +22,7 @@ pub(crate) fn tests() -> Vec<Test> {
     let test = |name: &'static str, ranks: usize, case: &'static str| {
         Test::new(format!("messages/{name}"), move || {
             [true, false].into_iter().try_for_each(|attach| {
-                let mut options = LaunchOptions::new(ranks, format!("messages {case}").into());
+                let mut options = launch_options(ranks, format!("messages {case}").into());
                 options.cross_memory_attach = attach;
                 launch_and_gather(&options).0.map_err(|error| format!("attach {attach}: {error}"))
             })
@@ -32,7 +32,7 @@ pub(crate) fn tests() -> Vec<Test> {
         test("a-deep-queue-of-unexpected-messages-loses-nothing", 3, "deep"),
         test("every-length-around-a-threshold-arrives", 2, "lengths"),
         Test::new("messages/a-long-send-to-itself-without-a-receive-is-refused", || {
-            let (ended, _) = launch_and_gather(&LaunchOptions::new(1, b"messages self".to_vec()));
+            let (ended, _) = launch_and_gather(&launch_options(1, b"messages self".to_vec()));
             let refused =
                 ended.as_ref().is_err_and(|error| error.to_string().contains("posted no receive"));
             check(refused, || format!("{ended:?}"))

@@ -9,18 +9,18 @@ mod programs;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use fabric_shm::{LaunchOptions, join_if_rank, launch};
 use fabric_tcp::Secret;
+use launcher::{LaunchOptions, Seat, launch};
 
 const SIZES: [usize; 7] = [8, 1 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
 
 fn main() {
-    if let Some(joined) = join_if_rank() {
-        let local = joined.expect("joining the run");
-        let (secret, job) = local.job().split_first_chunk().expect("a secret comes first");
+    if let Some(seat) = Seat::take() {
+        let seat = seat.expect("joining the run");
+        let (secret, job) = seat.job().split_first_chunk().expect("a secret comes first");
         let (secret, job) =
             (Secret::from_bytes(*secret), String::from_utf8_lossy(job).into_owned());
-        let mut rank = fabric_tcp::local::join(local, &secret).expect("joining the others");
+        let mut rank = fabric_tcp::local::join(seat, &secret).expect("joining the others");
         let reporter = rank.reporter();
         let outcome = programs::run(&mut rank.world(), &reporter, &job);
         std::process::exit(rank.finish(outcome));

@@ -4,8 +4,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use contract::{Awaited, Envelope, Error, Request, Result};
-
-use fabric_shm::{PollState, ShmEndpoint};
+use launcher::{PollState, Seat};
 
 use super::TcpEndpoint;
 
@@ -24,7 +23,7 @@ impl TcpEndpoint {
     /// Returns a number that the ranks of this run share and that no other run of this host has, or `None` if ranks are
     /// on several hosts.
     pub fn run_number(&self) -> Option<u64> {
-        self.engine.supervision.launched()?.run_number()
+        self.seat()?.run_number()
     }
 
     /// Limits the duration of this rank's sleeps from now on.
@@ -58,14 +57,9 @@ impl TcpEndpoint {
         self.engine.unexpected()
     }
 
-    /// Returns the rank of the launcher, if that is on this host, to which the composed fabric reports its long waits.
-    pub fn launched(&self) -> Option<&ShmEndpoint> {
-        self.engine.supervision.launched()
-    }
-
-    /// As [`launched`](TcpEndpoint::launched).
-    pub fn launched_mut(&mut self) -> Option<&mut ShmEndpoint> {
-        self.engine.supervision.launched_mut()
+    /// Returns this rank's seat, if the launcher of this host has started it.
+    pub fn seat(&self) -> Option<&Seat> {
+        self.engine.supervision.seat()
     }
 
     /// Returns the other rank of a request, if there is exactly one.

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use contract::{Request, Result, WaitPlace};
+use launcher::Seat;
 
 use super::operation::Operation;
 use super::{Connection, Engine};
@@ -128,14 +129,14 @@ impl Engine {
                 return Err(self.fail(error));
             }
             if pause == Pause::Sleep && !self.sleep(backoff.next_sleep())? && backoff.is_long() {
-                self.begin_report();
+                self.supervision.seat().into_iter().for_each(Seat::begin_wait_report);
                 requests.iter().for_each(|&request| self.note_request(request));
                 self.report_wait(WaitPlace::ALONE);
                 backoff.is_reported = true;
             }
         }
         if backoff.is_reported {
-            self.end_long_wait();
+            self.supervision.seat().into_iter().for_each(Seat::end_wait_reports);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Reports of a long wait to the launcher, if that is on the same host.
 
-use contract::{Awaited, Envelope, LongWaits, Request, Selector, WaitPlace};
-use fabric_shm::{PollState, ShmEndpoint};
+use contract::{Awaited, Envelope, Request, Selector, WaitPlace};
+use launcher::{PollState, Seat};
 
 use super::operation::Operation;
 use super::{Connection, Engine};
@@ -9,13 +9,15 @@ use super::{Connection, Engine};
 impl Engine {
     /// Returns whether the poll in progress notes what this rank waits for, because the launcher asks.
     pub(crate) fn is_noting_waits(&self) -> bool {
-        self.supervision.launched().is_some_and(ShmEndpoint::is_noting_waits)
+        self.supervision.seat().is_some_and(Seat::is_noting_waits)
     }
 
     /// Notes an operation that this rank waits for, if the launcher asks.
     pub(crate) fn note_request(&self, request: Request) {
-        if self.is_noting_waits() && !self.is_done(request) {
-            self.note(self.awaited_by(request));
+        if let Some(seat) = self.supervision.seat()
+            && !self.is_done(request)
+        {
+            seat.note_awaited(|| self.awaited_by(request));
         }
     }
 
@@ -32,32 +34,15 @@ impl Engine {
 
     /// Notes a message that is probed for, if the launcher asks.
     pub(crate) fn note_probe(&self, selector: Selector) {
-        if self.is_noting_waits() {
-            self.note(Awaited::Message(selector));
+        if let Some(seat) = self.supervision.seat() {
+            seat.note_awaited(|| Awaited::Message(selector));
         }
-    }
-
-    fn note(&self, awaited: Awaited) {
-        if let Some(launched) = self.supervision.launched() {
-            launched.note_awaited_outside(awaited);
-        }
-    }
-
-    /// Prepares for [`report_wait`](Engine::report_wait): from here on awaited operations are noted, if the launcher
-    /// asks.
-    pub(crate) fn begin_report(&mut self) {
-        self.supervision.launched_mut().into_iter().for_each(LongWaits::begin_wait_report);
     }
 
     /// Reports that a sleep for everything has run out.
     pub(crate) fn report_wait(&mut self, place: WaitPlace) {
-        let found = self.poll_state();
-        let unexpected = match self.is_noting_waits() {
-            true => self.unexpected(),
-            false => Vec::new(),
-        };
-        if let Some(launched) = self.supervision.launched_mut() {
-            launched.report_noted_wait(place, found, &unexpected);
+        if let Some(seat) = self.supervision.seat() {
+            seat.report_wait(place, self.poll_state(), || self.unexpected());
         }
     }
 
@@ -79,10 +64,5 @@ impl Engine {
     /// Returns the messages that no receive matches.
     pub(crate) fn unexpected(&self) -> Vec<Envelope> {
         self.matching.unexpected().copied().collect()
-    }
-
-    /// Declares that a long wait is over.
-    pub(crate) fn end_long_wait(&mut self) {
-        self.supervision.launched_mut().into_iter().for_each(LongWaits::end_wait_reports);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use fabric_shm::{
+use launcher::{
     ACTIVITIES, HANG, HangSearch, LaunchError, NextStep, OnHang, RankActivity, Watch, Word,
     standstill_in_words,
 };

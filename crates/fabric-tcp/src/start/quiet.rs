@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use fabric_shm::Word;
+use launcher::Word;
 
 /// The hosts whose ranks stand still.
 pub(super) struct QuietHosts {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use fabric_shm::LaunchError;
+use launcher::LaunchError;
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::rank_connection::{RankConnection, RankState};

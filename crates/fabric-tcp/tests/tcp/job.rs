@@ -1,8 +1,8 @@
 //! Jobs of the ranks: a secret, if one host has all of them, and the name of a case.
 
 use contract::{Rank, Result};
-use fabric_shm::{LaunchOptions, join_if_rank};
 use fabric_tcp::{Reporter, Secret, TcpProcess};
+use launcher::{LaunchOptions, Seat};
 
 use crate::cases;
 use crate::started::{self, Call};
@@ -21,16 +21,16 @@ pub(crate) fn serve() -> Option<i32> {
     if std::env::var_os(REMOTE).is_some() {
         return Some(serve_remote());
     }
-    let local = match join_if_rank()? {
-        Ok(local) => local,
+    let seat = match Seat::take()? {
+        Ok(seat) => seat,
         Err(error) => {
             eprintln!("{error}");
             return Some(1);
         }
     };
-    let (secret, case) = local.job().split_first_chunk().expect("a secret comes first");
+    let (secret, case) = seat.job().split_first_chunk().expect("a secret comes first");
     let (secret, case) = (Secret::from_bytes(*secret), case.to_vec());
-    Some(match fabric_tcp::local::join(local, &secret) {
+    Some(match fabric_tcp::local::join(seat, &secret) {
         Ok(rank) => run(rank, &case),
         Err(_) => 1,
     })

@@ -1,9 +1,9 @@
 //! A library in an arbitrary program, which detects that its process is a rank, and the fabric of the run.
 
 use contract::{Endpoint, Error, Process, Rank, Result, Source, Tag, TagSelector};
-use fabric_shm::{LaunchError, LaunchOptions, ShmEndpoint};
 use fabric_tcp::Secret;
 use fabric_tcp::library::{job, join_from_library};
+use launcher::{LaunchError, LaunchOptions, Seat};
 
 use crate::harness::{Test, check, launch_and_gather};
 
@@ -26,14 +26,15 @@ fn tcp_job() -> Vec<u8> {
 /// Runs the part of such a program and returns its status, if this process is one.
 pub(crate) fn serve() -> Option<i32> {
     let case = std::env::var(CASE).ok()?;
-    let joined = match ShmEndpoint::join_library()? {
-        Ok(endpoint) => join_from_library(endpoint),
+    let joined = match Seat::take_in_library()? {
+        Ok(seat) => join_from_library(seat),
         Err(error) => Err(error),
     };
     Some(match (joined, case.as_str()) {
         (Ok(Ok(endpoint)), "tcp") => run(endpoint, uses_everything),
         (Ok(Ok(endpoint)), "dies") => run(endpoint, dies),
-        (Ok(Err(endpoint)), "shared-memory") => run(endpoint, uses_everything),
+        // Its ranks meet, and no fabric joins.
+        (Ok(Err(seat)), "other-fabric") => seat.finish(seat.meet()),
         (Ok(_), _) => panic!("{case} has joined over another fabric"),
         (Err(error), _) => {
             eprintln!("{error}");
@@ -91,7 +92,7 @@ fn expect(holds: bool, what: &str) -> Result<()> {
 
 pub(crate) fn tests() -> Vec<Test> {
     let ends_well = |name: &'static str, job: fn() -> Vec<u8>| {
-        Test::new(format!("library/joins-over-{name}"), move || {
+        Test::new(format!("library/joins-a-run-over-{name}"), move || {
             [1, 2, 5].into_iter().try_for_each(|ranks| {
                 let (ended, _) = launch_and_gather(&options(ranks, name, job()));
                 ended.map_err(|error| format!("{ranks} ranks: {error}"))
@@ -100,7 +101,7 @@ pub(crate) fn tests() -> Vec<Test> {
     };
     vec![
         ends_well("tcp", tcp_job),
-        ends_well("shared-memory", Vec::new),
+        ends_well("other-fabric", Vec::new),
         Test::new("library/a-job-without-a-whole-secret-is-refused", no_secret),
         Test::new("library/a-rank-that-dies-is-named", || {
             let (ended, _) = launch_and_gather(&options(3, "dies", tcp_job()));

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-use fabric_shm::LaunchError;
 use fabric_tcp::{Secret, StartOptions, UserSignal, start};
+use launcher::LaunchError;
 
 use crate::harness::{Test, check};
 use crate::job::REMOTE;

@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use fabric_shm::LaunchError;
 use fabric_tcp::{Host, Secret, StartOptions, Starting, start};
+use launcher::LaunchError;
 
 /// Returns the options with which this program is started again as each rank, or each host's process. `variable` is set
 /// there.

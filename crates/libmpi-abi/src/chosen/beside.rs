@@ -135,7 +135,7 @@ impl Chosen {
     fn run_number(&self) -> Option<u64> {
         match self.fabric {
             // SAFETY: the pointers live as long as their owner, which is borrowed.
-            Fabric::Shm(endpoint) => unsafe { endpoint.as_ref() }.run_number(),
+            Fabric::Shm(endpoint) => unsafe { endpoint.as_ref() }.seat().run_number(),
             // SAFETY: as above.
             Fabric::Tcp(endpoint) => unsafe { endpoint.as_ref() }.run_number(),
             Fabric::Cluster(_) | Fabric::Ofi(_) | Fabric::Proxy(_) => None,
@@ -152,7 +152,9 @@ impl Chosen {
             let known = OtherProcesses::begin(run, self.rank(), self.size())?;
             self.others_mut().known = Some(Box::new(known));
             // Messages of others may end any wait.
-            self.expect_other_ends(Rc::new(EndsByOthers));
+            if let Some(reports) = self.wait_reports() {
+                reports.expect_other_ends(Rc::new(EndsByOthers));
+            }
         }
         self.others_mut().known()
     }

@@ -11,9 +11,10 @@ use std::path::Path;
 use std::process::Command;
 
 use compiled::compile;
-use fabric_shm::{Binding, LaunchError, LaunchOptions, launch_and_read};
+use fabric_shm::launch_options;
 use fabric_tcp::Secret;
 use fabric_tcp::library::job;
+use launcher::{Binding, LaunchError, launch_and_read};
 
 /// Runs a program, and returns its outcome and the output of its ranks.
 fn run(program: &Path, ranks: usize, argument: &str) -> (Result<(), LaunchError>, String) {
@@ -46,7 +47,7 @@ fn run_job(
     binding: Binding,
     job: Vec<u8>,
 ) -> (Result<(), LaunchError>, String) {
-    let mut options = LaunchOptions::new(ranks, job);
+    let mut options = launch_options(ranks, job);
     options.program = program.into();
     options.arguments = vec![OsString::from(argument)];
     options.any_program = true;

@@ -33,7 +33,7 @@ impl<E: Endpoint> Communicator<E> {
     pub(crate) fn of(context: Context<E>) -> Self {
         // It takes a walk over the stack, so contexts inside the library do without.
         let endpoint = context.engine().endpoint().ok();
-        if let Some(call) = endpoint.and_then(|endpoint| endpoint.remember_call()) {
+        if let Some(call) = endpoint.and_then(|endpoint| endpoint.wait_reports()?.remember_call()) {
             context.identity().set_maker(call);
         }
         Communicator {

@@ -69,8 +69,11 @@ impl<E: Endpoint> Engine<E> {
     pub(crate) fn note_generalized(&self, request: &Rc<dyn Generalized>) {
         if self.generalized.get().is_none() {
             // Inside a call that uses the endpoint no request of this kind is waited for. A later request tries again.
-            let Ok(mut endpoint) = self.endpoint() else { return };
-            endpoint.expect_other_ends(self.generalized.get_or_init(Rc::default).clone());
+            let Ok(endpoint) = self.endpoint() else { return };
+            let open = self.generalized.get_or_init(Rc::default);
+            if let Some(reports) = endpoint.wait_reports() {
+                reports.expect_other_ends(open.clone());
+            }
         }
         if let Some(open) = self.generalized.get() {
             open.add(request);

@@ -67,9 +67,11 @@ pub struct Engine<E: Endpoint> {
 
 impl<E: Endpoint> Engine<E> {
     /// Creates the engine over an endpoint.
-    pub fn new(mut endpoint: E) -> Self {
+    pub fn new(endpoint: E) -> Self {
         let identities = Rc::<Identities>::default();
-        endpoint.describe_waits_in(identities.clone());
+        if let Some(reports) = endpoint.wait_reports() {
+            reports.describe_waits_in(identities.clone());
+        }
         let (rank, size) = (endpoint.rank(), endpoint.size());
         Engine {
             has_processor: endpoint.every_rank_has_a_processor(),

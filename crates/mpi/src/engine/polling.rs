@@ -32,8 +32,8 @@ impl<E: Endpoint> Engine<E> {
         if let (Some(wait), Some(others)) = (number, self.others.get()) {
             others.end_long_wait(wait);
         }
-        if has_reported && let Ok(mut endpoint) = self.endpoint() {
-            endpoint.end_wait_reports();
+        if has_reported && let Ok(endpoint) = self.endpoint() {
+            endpoint.wait_reports().into_iter().for_each(|reports| reports.end());
         }
         outcome
     }
@@ -72,14 +72,16 @@ impl<E: Endpoint> Engine<E> {
         let mut endpoint = self.endpoint()?;
         let others = self.others.get().copied();
         let wait = others.map(|others| number_of_wait(&mut *endpoint, others, number));
-        endpoint.begin_wait_report();
+        endpoint.wait_reports().into_iter().for_each(|reports| reports.begin());
         endpoint.progress()?;
         self.activities.advance(&mut endpoint);
         match poll(&mut endpoint) {
             Polled::Ended => return Ok(true),
             Polled::Continues => {}
             Polled::Waits(awaited) => {
-                endpoint.note_sole_awaited(awaited);
+                if let Some(reports) = endpoint.wait_reports() {
+                    reports.note_sole_awaited(awaited);
+                }
                 let place = others.zip(wait).map(|(others, wait)| others.note_idle_poll(wait));
                 endpoint.report_wait(place.unwrap_or(WaitPlace::ALONE));
             }

@@ -60,9 +60,10 @@ impl<E: Endpoint> Engine<E> {
     /// on every wait admits the others, and nothing waits inside the endpoint once there are several.
     pub fn share_between_threads(&self, others: &'static dyn OtherThreads) {
         if self.others.set(others).is_ok()
-            && let Ok(mut endpoint) = self.endpoint()
+            && let Ok(endpoint) = self.endpoint()
+            && let Some(reports) = endpoint.wait_reports()
         {
-            endpoint.expect_other_ends(Rc::new(EndsByThreads(others)));
+            reports.expect_other_ends(Rc::new(EndsByThreads(others)));
         }
     }
 
@@ -93,8 +94,8 @@ impl<E: Endpoint> Engine<E> {
         let outcome = self.take_turns(others, &mut number, done, hopeless);
         if let Some(wait) = number {
             others.end_long_wait(wait);
-            if let Ok(mut endpoint) = self.endpoint() {
-                endpoint.end_wait_reports();
+            if let Ok(endpoint) = self.endpoint() {
+                endpoint.wait_reports().into_iter().for_each(|reports| reports.end());
             }
         }
         outcome
@@ -142,7 +143,7 @@ impl<E: Endpoint> Engine<E> {
     ) -> Result<bool> {
         let mut endpoint = self.endpoint()?;
         let wait = number_of_wait(&mut *endpoint, others, number);
-        endpoint.begin_wait_report();
+        endpoint.wait_reports().into_iter().for_each(|reports| reports.begin());
         endpoint.progress()?;
         match self.check_wait(&mut endpoint, done, hopeless) {
             Found::End => Ok(true),
@@ -163,7 +164,7 @@ pub(super) fn number_of_wait<E: Endpoint>(
 ) -> u64 {
     *number.get_or_insert_with(|| {
         // The rank has one more wait than was reported.
-        endpoint.end_wait_reports();
+        endpoint.wait_reports().into_iter().for_each(|reports| reports.end());
         others.begin_long_wait()
     })
 }

@@ -93,7 +93,9 @@ impl<E: Endpoint + 'static> Window<E> {
             self.engine().wait_for(&mut is_over, &|endpoint| {
                 let hopeless = self.service.hopeless_now(endpoint);
                 // This rank waits for the lock, whatever the message is that grants it.
-                awaited().into_iter().for_each(|lock| endpoint.note_sole_awaited(lock));
+                if let (Some(reports), Some(lock)) = (endpoint.wait_reports(), awaited()) {
+                    reports.note_sole_awaited(lock);
+                }
                 hopeless
             })?;
         } else {

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use fabric_shm::{LaunchOptions, launch_and_read};
+use fabric_shm::launch_options;
+use launcher::launch_and_read;
 
 /// Returns the example, which cargo builds beside the tests.
 fn example() -> PathBuf {
@@ -12,7 +13,7 @@ fn example() -> PathBuf {
 
 /// Runs the example, and returns the output of its ranks.
 fn run(ranks: usize, job: Vec<u8>) -> String {
-    let mut options = LaunchOptions::new(ranks, job);
+    let mut options = launch_options(ranks, job);
     options.program = example();
     options.any_program = true;
     let (ended, written) = launch_and_read(options);

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use fabric_shm::{LaunchError, LaunchOptions, launch_and_read};
+use fabric_shm::launch_options;
+use launcher::{LaunchError, launch_and_read};
 
 /// Returns the path of an example, which cargo builds beside the tests.
 fn example(name: &str) -> PathBuf {
@@ -12,7 +13,7 @@ fn example(name: &str) -> PathBuf {
 
 /// Runs an example. Returns how the run ended, and the output of its ranks.
 fn run(name: &str, ranks: usize, job: Vec<u8>) -> (Result<(), LaunchError>, String) {
-    let mut options = LaunchOptions::new(ranks, job);
+    let mut options = launch_options(ranks, job);
     options.program = example(name);
     options.any_program = true;
     let (ended, written) = launch_and_read(options);

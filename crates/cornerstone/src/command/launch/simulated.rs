@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use contract::{Envelope, Time, TimeSpan};
 use fabric_proxy::{Beside, Computing, Host, RankAccount, Works};
-use fabric_shm::{LaunchOptions, OtherProgram};
 use fabric_sim::{Machine, Options, Outside, SimEndpoint};
+use launcher::{LaunchOptions, OtherProgram};
 use recording::Recorder;
 
 use super::profile::Observation;
@@ -123,7 +123,7 @@ fn end_recording(host: Host, is_whole: bool, arguments: &LaunchArguments) -> Res
 /// Refuses programs and numbers of ranks that no simulated machine can run.
 fn check(arguments: &LaunchArguments, others: &[OtherProgram]) -> Result<(), Failure> {
     super::on_this_host(Hosts::new(&arguments.hosts, false)?.as_ref(), &arguments.fabric())?;
-    let (ranks, most) = (arguments.ranks, fabric_shm::MAXIMUM_RANKS);
+    let (ranks, most) = (arguments.ranks, launcher::MAXIMUM_RANKS);
     if ranks > most {
         return Err(Failure::usage(format!(
             "{ranks} ranks are too many: a program has a process for each, up to {most}"

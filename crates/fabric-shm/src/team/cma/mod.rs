@@ -94,7 +94,7 @@ impl Team {
     fn count_done<C: CompiledCaller>(&self, caller: &mut C, member: usize, epoch: u32) {
         self.board(member).counters[epoch as usize % SLOTS].done.count(epoch);
         if self.oversubscribed {
-            caller.engine().segment().wake_if_asleep(self.members[member]);
+            caller.engine().segment().seat().wake_if_asleep(self.members[member]);
         }
     }
 

@@ -18,7 +18,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use analysis::limits::Limits;
-use fabric_shm::OtherProgram;
+use launcher::OtherProgram;
 use profile::RankRecord;
 use profile::layout::{WANTS_CHECKS, WANTS_SPANS};
 

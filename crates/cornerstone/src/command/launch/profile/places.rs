@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use fabric_shm::CallSite;
+use launcher::CallSite;
 use profile::{RankRecord, Site};
 
 use crate::call_sites::CallSites;
