@@ -11,7 +11,7 @@ impl ClusterEndpoint {
             return Ok(());
         }
         self.rest_mut().has_left = true;
-        self.wait_for(self.pace_of_both(), &mut |this| !this.inner().has_queued())?;
+        self.wait_for(self.share_of_both(), &mut |this| !this.inner().has_queued())?;
         let left = self.inner_mut().leave();
         left.map_err(|error| self.outer_error(error))?;
         self.rest_mut().outer.leave()
@@ -21,14 +21,14 @@ impl ClusterEndpoint {
     /// memory is released, while another rank needs it.
     fn end_together(&mut self) -> Result<()> {
         self.leave_once()?;
-        let pace = self.pace_of_both();
-        self.wait_for(pace, &mut |this| {
+        let share = self.share_of_both();
+        self.wait_for(share, &mut |this| {
             !this.inner().is_sending() && !this.rest().outer.is_sending()
         })?;
         self.rest_mut().outer.begin_goodbye()?;
-        self.wait_for(pace, &mut |this| !this.rest().outer.is_telling())?;
+        self.wait_for(share, &mut |this| !this.rest().outer.is_telling())?;
         self.rest_mut().outer.say_goodbye()?;
-        self.wait_for(pace, &mut |this| this.rest().outer.is_through())
+        self.wait_for(share, &mut |this| this.rest().outer.is_through())
     }
 
     /// Returns why the run ended for this rank, if another rank caused that.

@@ -226,7 +226,7 @@ unsafe impl Endpoint for ClusterEndpoint {
     }
 
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
-        self.wait_for(self.pace_of_both(), done)
+        self.wait_for(self.share_of_both(), done)
     }
 
     #[inline]
@@ -262,12 +262,12 @@ unsafe impl Endpoint for ClusterEndpoint {
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
         let place = self.inner_place(place)?;
-        let (rest, pace) = (self.rest_pointer(), self.pace_of_both());
+        let (rest, share) = (self.rest_pointer(), self.share_of_both());
         let mut polls = 0_u32;
         let outcome = self.inner_mut().collective(place, call, &mut |inner| {
             let mut this = ClusterEndpoint::seen_as(inner, rest);
             polls = polls.saturating_add(1);
-            if let Err(error) = this.step(pace, polls) {
+            if let Err(error) = this.step(share, polls) {
                 this.fail_inside(error);
             }
             idle(&mut this);

@@ -8,9 +8,9 @@ use contract::{Endpoint, Error, LongWaits, Request, Result, WaitPlace, WaitRepor
 use crate::ClusterEndpoint;
 use crate::requests::Side;
 
-/// The frequency with which a wait polls the outer fabric.
+/// How many of the polls of a wait poll the outer fabric, and for whom.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
+pub(crate) struct PollShare {
     /// Number of polls of the inner fabric between two polls of the outer.
     every: u32,
     /// The awaited rank on another host, if it is one.
@@ -22,7 +22,7 @@ pub(crate) struct Pace {
 const EVERY_OF_BOTH: u32 = 4;
 /// Interval if something must arrive from a rank of this host.
 const EVERY_OF_INNER: u32 = 64;
-/// Number of polls at the beginning of a wait that leave the outer fabric out if ranks pace processors: before this
+/// Number of polls at the beginning of a wait that leave the outer fabric out if ranks share processors: before this
 /// rank has yielded, little can have changed since it last polled.
 const POLLS_OF_INNER_FIRST: u32 = 2;
 
@@ -45,7 +45,7 @@ impl ClusterEndpoint {
         error
     }
 
-    fn pace(&self, requests: &[Request]) -> Pace {
+    fn share(&self, requests: &[Request]) -> PollShare {
         let outer = &self.rest().outer;
         let of_inner = requests.iter().all(|&one| matches!(Side::of(one), Side::Inner(_)));
         let (every, partner) = match requests {
@@ -58,16 +58,16 @@ impl ClusterEndpoint {
             _ => (EVERY_OF_BOTH, None),
         };
         let spins = outer.every_rank_has_a_processor();
-        Pace { every: if spins { every } else { 1 }, partner }
+        PollShare { every: if spins { every } else { 1 }, partner }
     }
 
-    /// Returns the pace of a wait for anything.
-    pub(crate) fn pace_of_both(&self) -> Pace {
-        self.pace(&[])
+    /// Returns the share of the outer fabric in a wait for anything.
+    pub(crate) fn share_of_both(&self) -> PollShare {
+        self.share(&[])
     }
 
     /// Polls the outer fabric at some of the polls of the inner fabric's wait, of which this is number `poll`.
-    pub(crate) fn step(&mut self, pace: Pace, poll: u32) -> Result<()> {
+    pub(crate) fn step(&mut self, share: PollShare, poll: u32) -> Result<()> {
         self.settle();
         let (inner, rest) = self.both_mut();
         rest.polls = rest.polls.wrapping_add(1);
@@ -78,10 +78,10 @@ impl ClusterEndpoint {
             return Ok(());
         }
         let has_yielded = rest.outer.every_rank_has_a_processor() || poll > POLLS_OF_INNER_FIRST;
-        if !rest.polls.is_multiple_of(if has_yielded { pace.every } else { EVERY_OF_INNER }) {
+        if !rest.polls.is_multiple_of(if has_yielded { share.every } else { EVERY_OF_INNER }) {
             return Ok(());
         }
-        rest.outer.poll_with(pace.partner)?;
+        rest.outer.poll_with(share.partner)?;
         if rest.outer.is_liveness_check_due(rest.polls) {
             rest.outer.check_run()?;
         }
@@ -109,7 +109,7 @@ impl ClusterEndpoint {
     /// Waits until `done` returns true, which is called after every poll.
     pub(crate) fn wait_for(
         &mut self,
-        pace: Pace,
+        share: PollShare,
         done: &mut dyn FnMut(&mut Self) -> bool,
     ) -> Result<()> {
         let rest = self.rest_pointer();
@@ -117,7 +117,7 @@ impl ClusterEndpoint {
         let waited = self.inner_mut().wait_until(&mut |inner| {
             let mut this = ClusterEndpoint::seen_as(inner, rest);
             polls = polls.saturating_add(1);
-            let has_ended = match this.step(pace, polls) {
+            let has_ended = match this.step(share, polls) {
                 Ok(()) => done(&mut this),
                 Err(error) => {
                     failed = Some(error);
@@ -143,7 +143,7 @@ impl ClusterEndpoint {
             return Ok(index);
         }
         let (mut found, mut failed, mut polls) = (None, None, 0_u32);
-        self.wait_for(self.pace(requests), &mut |this| {
+        self.wait_for(self.share(requests), &mut |this| {
             found = first_done(this);
             polls = polls.wrapping_add(1);
             let is_due = this.is_liveness_check_due(polls) || this.inner().seat().is_noting_waits();

@@ -12,10 +12,10 @@ use contract::{
     WaitPlace, WaitReports, Writable, end_together, receive_together,
 };
 use hosts::{Clock, LocalClock, Placement};
-use launcher::Seat;
+use launcher::{Backoff, BackoffStep, Seat};
 
 use crate::Reporter;
-use crate::engine::{Backoff, CREDIT_BYTES, EAGER_MAX, Engine, Pause};
+use crate::engine::{CREDIT_BYTES, EAGER_MAX, Engine};
 
 /// One rank's endpoint of a run over TCP.
 ///
@@ -244,7 +244,7 @@ unsafe impl Endpoint for TcpEndpoint {
     }
 
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
-        let mut backoff = Backoff::default();
+        let mut backoff = Backoff::on_descriptors(self.engine.spins);
         self.waits_long = false;
         let mut tells = false;
         loop {
@@ -252,7 +252,7 @@ unsafe impl Endpoint for TcpEndpoint {
             let before = self.engine.activity();
             if done(self) {
                 self.waits_long = false;
-                if backoff.is_reported {
+                if backoff.is_reported() {
                     self.seat().into_iter().for_each(Seat::end_wait_reports);
                 }
                 return Ok(());
@@ -264,11 +264,13 @@ unsafe impl Endpoint for TcpEndpoint {
             // What `done` itself has moved counts as well: it may not have seen that this was what it waits for.
             if self.engine.activity() != before {
                 backoff.reset();
-            } else if backoff.next(self.engine.spins) == Pause::Sleep {
-                self.waits_long |= !self.engine.sleep(backoff.next_sleep())?;
-                if backoff.is_long() {
+            } else if backoff.wait() == BackoffStep::Sleep {
+                let has_run_out = !self.engine.sleep(backoff.next_sleep())?;
+                self.waits_long |= has_run_out;
+                if has_run_out && backoff.is_report_due() {
                     self.seat().into_iter().for_each(Seat::begin_wait_report);
-                    (tells, backoff.is_reported) = (true, true);
+                    backoff.note_reported();
+                    tells = true;
                 }
             }
         }

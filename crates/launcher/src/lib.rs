@@ -44,4 +44,6 @@ pub use launch::{
 pub use layout::{MAXIMUM_RANKS, Room, fingerprint};
 pub use page::{Choices, PollState, RankProcessors, State};
 pub use seat::{Reporter, Seat};
-pub use wait::{Backoff, BackoffStep, LONGEST_SLEEP, is_liveness_check_due};
+pub use wait::{
+    Backoff, BackoffStep, FIRST_SLEEP, LONGEST_SLEEP, LONGEST_TIMED_SLEEP, is_liveness_check_due,
+};

@@ -1,11 +1,14 @@
 //! How a rank waits, and how it is woken.
 //!
-//! If every rank has a processor, a waiting rank spins, and after a while yields from time to time. Otherwise it polls
-//! a few times, yields a few times, and then sleeps on its sleep word in the segment. A rank that publishes something
-//! to another reads that word, and makes the system call only if the other sleeps.
+//! A rank that polls memory spins if it has a processor, and after a while yields from time to time. Otherwise it polls
+//! a few times, yields a few times, and then sleeps on its sleep word in its page. A rank that publishes something to
+//! another reads that word, and makes the system call only if the other sleeps.
 //!
 //! If other programs use the processors, a yield gives one of them the processor for milliseconds. A rank then sleeps
 //! instead (`crowding`).
+//!
+//! A rank that polls descriptors spins for a short time if it has a processor, and then sleeps on them, longer and
+//! longer. Otherwise it sleeps at once.
 //!
 //! The sleeper writes its word and then polls once more; the waker writes the work and then reads the word. A full
 //! fence between the two steps on each side guarantees that at least one of them sees the other.
@@ -28,11 +31,25 @@ const POLLS_BEFORE_YIELD: u32 = if cfg!(loom) { 1 } else { 3 };
 const YIELDS_BEFORE_SLEEP: u32 = if cfg!(loom) { 0 } else { 200 };
 /// Number of yields of a rank with its own processor between two readings of the clock.
 const YIELDS_BETWEEN_CLOCKS: u32 = 16;
+/// Duration of the polling of descriptors before a rank sleeps: longer than a message takes between two hosts in one
+/// room, short enough not to be noticed.
+const SPIN: Duration = Duration::from_micros(200);
+/// Number of polls of descriptors between two readings of the clock.
+const POLLS_BETWEEN_CLOCKS: u32 = 16;
+/// Limit of the first sleep on descriptors. Each further limit may be twice as long. A rank then checks early whether its
+/// wait can end, and a long wait makes few checks.
+pub const FIRST_SLEEP: Duration = Duration::from_millis(5);
+/// Number of times that a rank yields before it sleeps, where nothing wakes it.
+const YIELDS_BEFORE_TIMED_SLEEP: u32 = 64;
+/// The first sleep where nothing wakes it. Each further one lasts twice as long, up to the longest.
+const SHORTEST_TIMED_SLEEP: Duration = Duration::from_micros(20);
+/// The longest of these.
+pub const LONGEST_TIMED_SLEEP: Duration = Duration::from_millis(1);
 /// Longest sleep. After it a rank checks again whether the run still stands.
 pub const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
 /// The action after another idle poll.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackoffStep {
     /// Poll again.
     Poll,
@@ -42,16 +59,34 @@ pub enum BackoffStep {
     HasYielded,
     /// As `CheckLiveness`, and report that the wait is long.
     ReportWait,
-    /// Prepare to sleep: call [`announce_sleep`], poll once more, then [`sleep`].
+    /// Prepare to sleep. Who sleeps in memory announces it, and polls once more before it does; who sleeps on descriptors
+    /// makes a liveness check.
     Sleep,
+}
+
+/// What a rank polls, and what it does in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Memory, on a processor of its own: spins, and yields from time to time.
+    Spins,
+    /// Memory, on a shared processor: yields, and sleeps until it is woken.
+    Yields,
+    /// Descriptors, on a processor of its own: spins for a short time, and sleeps on them.
+    SpinsAndSleeps,
+    /// Descriptors, on a shared processor: sleeps on them.
+    Sleeps,
 }
 
 /// The backoff of one wait. It counts idle polls.
 pub struct Backoff {
-    own_processor: bool,
+    kind: Kind,
     idle_polls: u32,
     yields: u32,
-    /// Time at which the wait of a spinning rank becomes long, and from then on the time of its next report.
+    sleeps: u32,
+    /// Time since which polls of descriptors are known to be idle.
+    idle_since: Option<Instant>,
+    /// Time at which the wait of a rank that does not sleep in memory becomes long, and from then on the time of its next
+    /// report.
     report_at: Option<Instant>,
     /// Length of the last sleeps, all of which ran out, so that nothing has arrived for this rank for that time.
     idle_sleep: Duration,
@@ -59,28 +94,81 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Begins a wait of a rank that has a processor to itself, or shares one.
+    /// Begins a wait in memory of a rank that has a processor to itself, or shares one.
     #[inline]
-    pub fn new(own_processor: bool) -> Self {
+    pub fn in_memory(own_processor: bool) -> Self {
+        Backoff::new(if own_processor { Kind::Spins } else { Kind::Yields })
+    }
+
+    /// Begins a wait on descriptors of such a rank.
+    #[inline]
+    pub fn on_descriptors(own_processor: bool) -> Self {
+        Backoff::new(if own_processor { Kind::SpinsAndSleeps } else { Kind::Sleeps })
+    }
+
+    #[inline]
+    fn new(kind: Kind) -> Self {
         Backoff {
-            own_processor,
+            kind,
             idle_polls: 0,
             yields: 0,
+            sleeps: 0,
+            idle_since: None,
             report_at: None,
             idle_sleep: Duration::ZERO,
             is_reported: false,
         }
     }
 
+    /// Begins anew after a successful poll.
+    pub fn reset(&mut self) {
+        *self = Backoff { is_reported: self.is_reported, ..Backoff::new(self.kind) };
+    }
+
     /// Waits briefly after an idle poll.
     #[inline]
     pub fn wait(&mut self) -> BackoffStep {
         self.idle_polls = self.idle_polls.saturating_add(1);
-        if self.own_processor {
-            self.spin()
-        } else {
-            self.yield_or_sleep(crowding::yield_if_of_use)
+        match self.kind {
+            Kind::Spins => self.spin(),
+            Kind::Yields => self.yield_or_sleep(crowding::yield_if_of_use),
+            Kind::SpinsAndSleeps => self.spin_or_sleep(),
+            Kind::Sleeps => {
+                self.idle_since.get_or_insert_with(Instant::now);
+                BackoffStep::Sleep
+            }
         }
+    }
+
+    #[inline]
+    fn spin_or_sleep(&mut self) -> BackoffStep {
+        if !self.idle_polls.is_multiple_of(POLLS_BETWEEN_CLOCKS) {
+            return BackoffStep::Poll;
+        }
+        match self.idle_since.get_or_insert_with(Instant::now).elapsed() < SPIN {
+            true => BackoffStep::CheckLiveness,
+            false => BackoffStep::Sleep,
+        }
+    }
+
+    /// Returns the limit of the next sleep on descriptors.
+    pub fn next_sleep(&mut self) -> Duration {
+        // Five doublings of the first exceed the longest.
+        let limit = FIRST_SLEEP * (1 << self.sleeps.min(5));
+        self.sleeps = self.sleeps.saturating_add(1);
+        limit.min(LONGEST_SLEEP)
+    }
+
+    /// Returns how long the next sleep lasts where nothing wakes this rank, or `None` if it only yields. Must be called
+    /// before [`next_sleep`](Backoff::next_sleep).
+    pub fn timed_sleep(&self) -> Option<Duration> {
+        let doublings = self.sleeps.checked_sub(YIELDS_BEFORE_TIMED_SLEEP)?;
+        Some((SHORTEST_TIMED_SLEEP * (1 << doublings.min(6))).min(LONGEST_TIMED_SLEEP))
+    }
+
+    /// Returns whether polls of descriptors have been idle for so long that a check at each poll costs little.
+    pub fn is_long(&self) -> bool {
+        self.idle_since.is_some_and(|since| since.elapsed() >= FIRST_SLEEP)
     }
 
     #[inline]
@@ -102,21 +190,23 @@ impl Backoff {
         }
     }
 
-    fn is_report_due(&mut self) -> bool {
+    /// Returns whether a rank that does not sleep in memory must report that the wait is long.
+    pub fn is_report_due(&mut self) -> bool {
         let now = Instant::now();
-        let at = *self.report_at.get_or_insert(now + REPORT_INTERVAL);
+        let begin = self.idle_since.unwrap_or(now);
+        let at = *self.report_at.get_or_insert(begin + REPORT_INTERVAL);
         if now >= at {
             self.report_at = Some(now + REPORT_INTERVAL);
         }
         now >= at
     }
 
-    /// Records a sleep: the limit that has passed, or `None` if something has woken the rank.
+    /// Records a sleep in memory: the limit that has passed, or `None` if something has woken the rank.
     pub fn note_sleep(&mut self, ran_out: Option<Duration>) {
         self.idle_sleep = ran_out.map_or(Duration::ZERO, |limit| self.idle_sleep + limit);
     }
 
-    /// Returns whether a rank that is about to sleep reports that the wait is long.
+    /// Returns whether a rank that is about to sleep in memory reports that the wait is long.
     pub fn reports_before_sleep(&self) -> bool {
         self.idle_sleep >= LONGEST_SLEEP
     }
@@ -202,7 +292,7 @@ mod tests {
     /// The number of idle polls of an oversubscribed rank before it sleeps. Each yield is of use, or none is.
     #[cfg(not(loom))]
     fn polls_before_sleep(of_use: bool) -> u32 {
-        let mut backoff = Backoff::new(false);
+        let mut backoff = Backoff::in_memory(false);
         let awake = (1..).take_while(|&idle_polls| {
             backoff.idle_polls = idle_polls;
             backoff.yield_or_sleep(|| of_use) != BackoffStep::Sleep
@@ -214,7 +304,7 @@ mod tests {
     #[test]
     fn only_an_oversubscribed_rank_sleeps() {
         assert_eq!(polls_before_sleep(true), POLLS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP - 1);
-        let mut own_processor = Backoff::new(true);
+        let mut own_processor = Backoff::in_memory(true);
         assert!((0..3 * SPINS_BEFORE_YIELD).all(|_| own_processor.wait() != BackoffStep::Sleep));
     }
 
@@ -228,7 +318,7 @@ mod tests {
     #[test]
     fn a_wait_is_long_after_one_long_sleep_or_many_short_ones_that_run_out() {
         const SHORT: Duration = Duration::from_millis(30);
-        let mut backoff = Backoff::new(false);
+        let mut backoff = Backoff::in_memory(false);
         let is_long_after = |backoff: &mut Backoff, ran_out| {
             backoff.note_sleep(ran_out);
             backoff.reports_before_sleep()
@@ -240,6 +330,58 @@ mod tests {
         assert!(sleeps.into_iter().all(|one| !is_long_after(&mut backoff, one)));
         assert!(!is_long_after(&mut backoff, Some(SHORT)));
         assert!(is_long_after(&mut backoff, Some(SHORT)));
+    }
+
+    #[cfg(not(loom))]
+    #[test]
+    fn a_rank_on_descriptors_spins_and_checks_liveness_now_and_then_and_sleeps_in_the_end() {
+        assert_eq!(Backoff::on_descriptors(false).wait(), BackoffStep::Sleep);
+        let mut backoff = Backoff::on_descriptors(true);
+        let round = |backoff: &mut Backoff| -> Vec<BackoffStep> {
+            (0..POLLS_BETWEEN_CLOCKS).map(|_| backoff.wait()).collect()
+        };
+        let first = round(&mut backoff);
+        assert!(first[..first.len() - 1].iter().all(|&step| step == BackoffStep::Poll));
+        assert_ne!(first.last(), Some(&BackoffStep::Poll));
+        std::thread::sleep(SPIN);
+        assert_eq!(round(&mut backoff).last(), Some(&BackoffStep::Sleep));
+        backoff.reset();
+        assert_eq!(backoff.wait(), BackoffStep::Poll);
+    }
+
+    #[cfg(not(loom))]
+    #[test]
+    fn sleeps_on_descriptors_last_longer_and_longer_up_to_a_limit() {
+        let mut backoff = Backoff::on_descriptors(false);
+        let limits: Vec<u128> = (0..8).map(|_| backoff.next_sleep().as_millis()).collect();
+        assert_eq!(limits, [5, 10, 20, 40, 80, 100, 100, 100]);
+        backoff.reset();
+        assert_eq!(backoff.next_sleep(), FIRST_SLEEP);
+    }
+
+    #[cfg(not(loom))]
+    #[test]
+    fn a_rank_that_nothing_wakes_yields_and_then_sleeps_for_increasing_times() {
+        let mut backoff = Backoff::on_descriptors(false);
+        assert_eq!(backoff.timed_sleep(), None);
+        let times = [0, 1, 5, 6, 60].map(|more| {
+            backoff.sleeps = YIELDS_BEFORE_TIMED_SLEEP + more;
+            backoff.timed_sleep().map_or(0, |length| length.as_micros())
+        });
+        assert_eq!(times, [20, 40, 640, 1000, 1000]);
+    }
+
+    #[cfg(not(loom))]
+    #[test]
+    fn a_long_wait_on_descriptors_is_reported_at_intervals_until_something_moves() {
+        let mut backoff = Backoff::on_descriptors(false);
+        let due = Instant::now();
+        backoff.idle_since = due.checked_sub(REPORT_INTERVAL);
+        assert!(backoff.is_report_due());
+        assert!(backoff.report_at >= Some(due + REPORT_INTERVAL));
+        backoff.note_reported();
+        backoff.reset();
+        assert!(backoff.is_reported() && backoff.report_at.is_none());
     }
 
     /// A sleeper that polls, announces its sleep, polls again and sleeps, and a waker that gives it work: in every

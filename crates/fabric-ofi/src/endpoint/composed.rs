@@ -4,11 +4,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use contract::{Awaited, Endpoint, Envelope, Error, Request, Result, Selector, Writable};
-use launcher::PollState;
+use launcher::{FIRST_SLEEP, LONGEST_SLEEP, LONGEST_TIMED_SLEEP, PollState};
 use rustix::event::epoll;
 
 use super::OfiEndpoint;
-use super::wait::{FIRST_SLEEP, LONGEST_SLEEP, LONGEST_TIMED_SLEEP, POLLS};
+use super::wait::POLLS;
 
 /// The polls of another fabric's waits.
 #[derive(Default)]

@@ -174,7 +174,7 @@ impl Engine {
         let pending: Vec<Request> = self.operations.iter_sends().map(|(send, _)| send).collect();
         for send in pending {
             let Direction::Send { to } = self.operations[send].direction else { continue };
-            let mut backoff = Backoff::new(false);
+            let mut backoff = Backoff::in_memory(false);
             while !self.operations[send].done
                 && matches!(self.segment.seat().state(to as usize), State::Alive | State::Leaving)
                 && to as usize != self.me
@@ -245,7 +245,7 @@ impl Engine {
     /// Declares that this rank sends and receives no messages of its own any more. Before the others see that,
     /// everything that it has sent is in its rings.
     pub(crate) fn leave(&mut self) -> Result<()> {
-        let mut backoff = Backoff::new(false);
+        let mut backoff = Backoff::in_memory(false);
         while !self.queued.is_empty() {
             self.poll()?;
             if backoff.wait() == BackoffStep::Sleep {

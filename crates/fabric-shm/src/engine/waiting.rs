@@ -11,7 +11,7 @@ impl Engine {
     /// Waits until one of several requests is done. Returns its index, the lowest if several are.
     pub(crate) fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         self.check_alive()?;
-        let mut backoff = Backoff::new(self.choices.every_rank_has_a_processor);
+        let mut backoff = Backoff::in_memory(self.choices.every_rank_has_a_processor);
         loop {
             if let Some(index) = self.first_done(requests) {
                 if backoff.is_reported() {
@@ -50,7 +50,7 @@ impl Engine {
         engine: fn(&mut T) -> &mut Engine,
         done: &mut dyn FnMut(&mut T) -> bool,
     ) -> Result<()> {
-        let mut backoff = Backoff::new(engine(owner).choices.every_rank_has_a_processor);
+        let mut backoff = Backoff::in_memory(engine(owner).choices.every_rank_has_a_processor);
         let outcome = Engine::wait_with(&mut backoff, owner, engine, done);
         if backoff.is_reported() {
             engine(owner).seat().end_wait_reports();

@@ -26,7 +26,6 @@ use contract::{ContextPlace, Envelope, Error, Request, Result, Selector};
 
 pub(crate) use connection::{CREDIT_BYTES, EAGER_MAX};
 pub(crate) use stream::Stream;
-pub(crate) use wait::{Backoff, Pause};
 
 use crate::reconnect::Reconnector;
 use crate::supervision::Supervision;
