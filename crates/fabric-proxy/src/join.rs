@@ -1,10 +1,10 @@
 //! Joining: a process detects that its fabric is in the launcher.
 
-use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::RawFd;
 
 use contract::{Error, Result};
 use launcher::Seat;
-use launcher::system::close_on_exec;
+use launcher::system::inherited;
 
 use crate::ProxyEndpoint;
 use crate::caller::Caller;
@@ -57,7 +57,8 @@ pub fn join(seat: Seat) -> Result<std::result::Result<ProxyEndpoint, Seat>> {
     let (rank, size) = (seat.rank(), seat.size());
     let failed = |reason: String| Error::System { what: "joining the simulation".into(), reason };
     let line = job.and_then(|job| {
-        let memory = take(job.memory)?;
+        // SAFETY: the launcher opened this descriptor for its ranks, and nothing else in this process uses its number.
+        let memory = unsafe { inherited(job.memory) }?;
         let line =
             Line::open(&memory, rank, size).map_err(|error| format!("mapping memory: {error}"))?;
         Ok((line, job))
@@ -71,19 +72,6 @@ pub fn join(seat: Seat) -> Result<std::result::Result<ProxyEndpoint, Seat>> {
             Ok(Ok(endpoint))
         }
         Err(error) => Err(seat.give_up(error)),
-    }
-}
-
-/// Takes over an inherited descriptor of the launcher, and closes it in programs that this process starts.
-fn take(fd: RawFd) -> std::result::Result<OwnedFd, String> {
-    // SAFETY: the launcher opened this descriptor for its ranks, and nothing else in this process uses its number.
-    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-    match close_on_exec(fd.as_fd(), true) {
-        Ok(()) => Ok(fd),
-        Err(error) => {
-            let number = std::os::fd::IntoRawFd::into_raw_fd(fd);
-            Err(format!("descriptor {number} from the launcher is not open: {error}"))
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! System calls of Linux that the standard library does not offer, each as a function that returns its error.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
@@ -231,6 +231,26 @@ pub fn close_on_exec(fd: BorrowedFd<'_>, close: bool) -> io::Result<()> {
     let flags = if close { libc::FD_CLOEXEC } else { 0 };
     // SAFETY: no memory is involved.
     check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, flags) }).map(drop)
+}
+
+/// Takes ownership of a descriptor that the process's parent passed on, and closes it in programs that this process
+/// starts.
+///
+/// # Errors
+/// If it is not open.
+///
+/// # Safety
+/// Nothing else in the process owns the descriptor.
+pub unsafe fn inherited(fd: RawFd) -> Result<OwnedFd, String> {
+    // SAFETY: the caller promises it.
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    match close_on_exec(fd.as_fd(), true) {
+        Ok(()) => Ok(fd),
+        Err(error) => {
+            let number = fd.into_raw_fd();
+            Err(format!("descriptor {number} from the launcher is not open: {error}"))
+        }
+    }
 }
 
 /// Makes a descriptor non-blocking.

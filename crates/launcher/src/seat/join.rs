@@ -1,7 +1,7 @@
 //! How a process finds out that it is a rank, and takes its seat.
 
 use std::fs::File;
-use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{OwnedFd, RawFd};
 
 use contract::{Error, Result};
 
@@ -118,9 +118,9 @@ fn parse(words: &str) -> Option<Place> {
 }
 
 fn join(place: Place) -> std::result::Result<Seat, String> {
-    let file = take(place.memory)?;
-    let reports = take(place.reports)?;
-    let bells = place.bells.into_iter().map(|bell| take(bell).map(Bell::from));
+    let file = inherited(place.memory)?;
+    let reports = inherited(place.reports)?;
+    let bells = place.bells.into_iter().map(|bell| inherited(bell).map(Bell::from));
     let bells = bells.collect::<std::result::Result<_, String>>()?;
     let mut memory = RunMemory::open(file, bells)?;
     if place.rank >= memory.ranks() {
@@ -133,6 +133,13 @@ fn join(place: Place) -> std::result::Result<Seat, String> {
     Ok(Seat::new(memory, place.rank, clock, processor, Reporter::new(reports)))
 }
 
+/// Takes a descriptor that the launcher passed on.
+fn inherited(fd: RawFd) -> std::result::Result<OwnedFd, String> {
+    // SAFETY: the launcher opened this descriptor for this process alone, and nothing else in the process knows its
+    // number.
+    unsafe { system::inherited(fd) }
+}
+
 /// Declares that this process is a rank.
 fn enter(memory: &mut RunMemory, rank: usize) {
     let page = memory.rank_page(rank);
@@ -141,20 +148,6 @@ fn enter(memory: &mut RunMemory, rank: usize) {
     page.set_state(State::Alive);
     memory.run_page().count_joined();
     memory.open_arenas(rank);
-}
-
-/// Takes ownership of a descriptor that the launcher passed on, and closes it in programs that this rank starts.
-fn take(fd: RawFd) -> std::result::Result<OwnedFd, String> {
-    // SAFETY: the launcher opened this descriptor for this process alone, and nothing else in the process knows its
-    // number.
-    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-    match system::close_on_exec(fd.as_fd(), true) {
-        Ok(()) => Ok(fd),
-        Err(error) => {
-            let number = std::os::fd::IntoRawFd::into_raw_fd(fd);
-            Err(format!("descriptor {number} from the launcher is not open: {error}"))
-        }
-    }
 }
 
 #[cfg(test)]
