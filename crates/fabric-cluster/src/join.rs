@@ -1,14 +1,13 @@
 //! Joining of a run by a rank that the process of its host has started.
 
 use contract::{Error, Process, Result};
-use fabric_shm::ShmEndpoint;
 use fabric_tcp::{HostPart, RankOfHost, remote};
 use launcher::Seat;
 
 use crate::ClusterEndpoint;
 use crate::contexts::Contexts;
 use crate::outer::{Outer, OuterFabric};
-use crate::parts::Outside;
+use crate::parts::{Inner, Outside};
 use crate::places::Places;
 use crate::requests::Twins;
 
@@ -73,7 +72,7 @@ pub fn join(seat: Seat) -> Result<(Process<ClusterEndpoint>, Vec<u8>)> {
         Err(Error::Program("this job is not one of a rank on several hosts".into()))
     });
     let (endpoint, job) = match content {
-        Ok(content) => meet(seat, content, ShmEndpoint::join)?,
+        Ok(content) => meet(seat, content, Inner::join)?,
         Err(error) => return Err(seat.give_up(error)),
     };
     Ok((Process::new(endpoint), job))
@@ -87,7 +86,7 @@ pub fn join_from_library(seat: Seat) -> Result<std::result::Result<ClusterEndpoi
     match parse_job(seat.job()) {
         None => Ok(Err(seat)),
         Some(Ok(content)) => {
-            let (endpoint, ..) = meet(seat, content, ShmEndpoint::join_library)?;
+            let (endpoint, ..) = meet(seat, content, Inner::join_library)?;
             Ok(Ok(endpoint))
         }
         Some(Err(error)) => Err(seat.give_up(error)),
@@ -97,7 +96,7 @@ pub fn join_from_library(seat: Seat) -> Result<std::result::Result<ClusterEndpoi
 fn meet(
     seat: Seat,
     content: JobContent,
-    join_inner: fn(Seat) -> Result<ShmEndpoint>,
+    join_inner: fn(Seat) -> Result<Inner>,
 ) -> Result<(ClusterEndpoint, Vec<u8>)> {
     let (host, here) = (content.rank.host(), content.rank.ranks.clone());
     let (mut outer, job, hosts) = match join_all(&content, seat.rank()) {

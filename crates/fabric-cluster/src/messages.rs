@@ -7,6 +7,7 @@ use contract::{
 
 use crate::ClusterEndpoint;
 use crate::outer::Outer;
+use crate::parts::Inner;
 use crate::requests::{Side, Twin};
 
 /// The fabrics that may have a message which a selector accepts.
@@ -205,7 +206,7 @@ impl ClusterEndpoint {
     pub(crate) fn find(
         &mut self,
         selector: Selector,
-        mut inner: impl FnMut(&mut fabric_shm::ShmEndpoint, Selector) -> Result<Option<Envelope>>,
+        mut inner: impl FnMut(&mut Inner, Selector) -> Result<Option<Envelope>>,
         mut outer: impl FnMut(&mut Outer, Selector) -> Result<Option<Envelope>>,
     ) -> Result<Option<Envelope>> {
         let (asks_inner, asks_outer) = match self.where_from(selector) {

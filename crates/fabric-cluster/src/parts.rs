@@ -13,12 +13,15 @@ use crate::outer::Outer;
 use crate::places::Places;
 use crate::requests::Twins;
 
+/// The fabric among the ranks of a host.
+pub(crate) type Inner = ShmEndpoint;
+
 /// One rank's endpoint of a run on several hosts.
 ///
 /// It owns what it points to. The part of this host is a pointer because that fabric calls back with itself while it
 /// waits: then a second value that owns nothing represents this one ([`ClusterEndpoint::seen_as`]).
 pub struct ClusterEndpoint {
-    inner: NonNull<ShmEndpoint>,
+    inner: NonNull<Inner>,
     rest: NonNull<Outside>,
 }
 
@@ -48,7 +51,7 @@ impl Outside {
 }
 
 impl ClusterEndpoint {
-    pub(crate) fn new(inner: ShmEndpoint, rest: Outside) -> Self {
+    pub(crate) fn new(inner: Inner, rest: Outside) -> Self {
         ClusterEndpoint { inner: owned(inner), rest: owned(rest) }
     }
 
@@ -58,7 +61,7 @@ impl ClusterEndpoint {
     }
 
     /// Returns a value that owns nothing, while `inner` is borrowed from the one with the same `rest`.
-    pub(crate) fn seen_as(inner: &mut ShmEndpoint, rest: NonNull<Outside>) -> ManuallyDrop<Self> {
+    pub(crate) fn seen_as(inner: &mut Inner, rest: NonNull<Outside>) -> ManuallyDrop<Self> {
         ManuallyDrop::new(ClusterEndpoint { inner: NonNull::from(inner), rest })
     }
 
@@ -68,13 +71,13 @@ impl ClusterEndpoint {
     }
 
     #[inline]
-    pub(crate) fn inner(&self) -> &ShmEndpoint {
+    pub(crate) fn inner(&self) -> &Inner {
         // SAFETY: it lives as long as its owner, whose representative alone uses it.
         unsafe { self.inner.as_ref() }
     }
 
     #[inline]
-    pub(crate) fn inner_mut(&mut self) -> &mut ShmEndpoint {
+    pub(crate) fn inner_mut(&mut self) -> &mut Inner {
         // SAFETY: as above.
         unsafe { self.inner.as_mut() }
     }
@@ -94,7 +97,7 @@ impl ClusterEndpoint {
 
     /// Returns both parts mutably.
     #[inline]
-    pub(crate) fn both_mut(&mut self) -> (&mut ShmEndpoint, &mut Outside) {
+    pub(crate) fn both_mut(&mut self) -> (&mut Inner, &mut Outside) {
         // SAFETY: as above, and they are two values.
         unsafe { (self.inner.as_mut(), self.rest.as_mut()) }
     }
@@ -107,7 +110,7 @@ impl ClusterEndpoint {
     }
 
     /// Returns the parts.
-    pub(crate) fn into_parts(self) -> (ShmEndpoint, Outside) {
+    pub(crate) fn into_parts(self) -> (Inner, Outside) {
         let this = ManuallyDrop::new(self);
         // SAFETY: this is the last use of both pointers, which `owned` made.
         unsafe { (*Box::from_raw(this.inner.as_ptr()), *Box::from_raw(this.rest.as_ptr())) }
