@@ -15,7 +15,8 @@ use crate::threads;
 
 /// Exports a function under its two names. A checked one returns an error code, a raw one its value.
 ///
-/// Both names jump to one body. Neither may call the other: a tool replaces `MPI_x` and calls `PMPI_x` from there.
+/// Each has its body, although both are the same: a common body would be the frame that reports of waits find, and it
+/// has no name of MPI's.
 macro_rules! export {
     (checked $name:ident $profiling:ident ($($p:ident: $t:ty),*) -> $r:ty, $on:expr, $body:expr) => {
         export!(raw $name $profiling ($($p: $t),*) -> $r, (), {
@@ -24,26 +25,19 @@ macro_rules! export {
         });
     };
     (raw $name:ident $profiling:ident ($($p:ident: $t:ty),*) -> $r:ty, $on:expr, $body:expr) => {
-        const _: () = {
-            #[inline(never)]
-            unsafe extern "C" fn body($($p: $t),*) -> $r {
-                // SAFETY: the caller of an MPI function passes the arguments that the standard requires.
-                #[allow(unused_unsafe)]
-                unsafe { $body }
-            }
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name($($p: $t),*) -> $r {
+            // SAFETY: the caller of an MPI function passes the arguments that the standard requires.
+            #[allow(unused_unsafe)]
+            unsafe { $body }
+        }
 
-            #[unsafe(no_mangle)]
-            unsafe extern "C" fn $name($($p: $t),*) -> $r {
-                // SAFETY: as above.
-                unsafe { body($($p),*) }
-            }
-
-            #[unsafe(no_mangle)]
-            unsafe extern "C" fn $profiling($($p: $t),*) -> $r {
-                // SAFETY: as above.
-                unsafe { body($($p),*) }
-            }
-        };
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $profiling($($p: $t),*) -> $r {
+            // SAFETY: as above.
+            #[allow(unused_unsafe)]
+            unsafe { $body }
+        }
     };
 }
 pub(crate) use export;
