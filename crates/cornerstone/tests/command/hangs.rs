@@ -292,7 +292,8 @@ fn while_it_runs(lab: &Lab, options: &str, name: &str, words: &str, end: &str) -
     let launch = env!("CARGO_BIN_EXE_cornerstone");
     let script = format!(
         "{launch} launch {options} ./program {name} 2>told & pid=$!; \
-         until pgrep -P $pid; do sleep 0.1; done; until grep -q '{words}' told; do sleep 0.2; {asks}; done; {end}; wait $pid; true"
+         until pgrep -P $pid; do sleep 0.1; done; asked=0; until grep -q '{words}' told; do \
+         sleep 0.2; {asks}; asked=$((asked + 1)); [ $asked -lt 600 ] || break; done; {end}; wait $pid; true"
     );
     let mut command = std::process::Command::new("sh");
     command.args(["-c", &script]).current_dir(lab.path(""));
