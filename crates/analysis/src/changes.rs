@@ -37,7 +37,7 @@ impl Default for Search {
 pub struct Change {
     /// Index of the first value of the new level, counted from 0.
     pub at: usize,
-    /// Probability that values without a change seem to change as much.
+    /// Probability that values without a change seem to change as much; 0 for exact values.
     pub chance: f64,
     /// New level over the old one, with its interval; `None` if a value is not above 0.
     pub effect: Option<Effect>,
@@ -79,6 +79,18 @@ pub fn changes(values: &[f64], search: &Search) -> Vec<Change> {
         effect: effect_between(level(at), search.confidence),
     };
     chances.iter().map(change).collect()
+}
+
+/// Returns the changes of a series of exact values: every difference between neighbours.
+pub fn exact_changes(values: &[f64]) -> Vec<Change> {
+    let different = values.windows(2).enumerate().filter(|(_, pair)| pair[0] != pair[1]);
+    let change = |(before, pair): (usize, &[f64])| {
+        let ratio = pair[1] / pair[0];
+        let is_positive = pair.iter().all(|&value| value > 0.0);
+        let effect = Effect { ratio, low: ratio, high: ratio, confidence: 1.0 };
+        Change { at: before + 1, chance: 0.0, effect: is_positive.then_some(effect) }
+    };
+    different.map(change).collect()
 }
 
 /// Returns the cut with the largest distance of all parts between `ends`.
@@ -257,5 +269,15 @@ mod tests {
             .count();
         // 1 % of 300 and three standard errors: 3 + 3 sqrt(2.97).
         assert!(alarms <= 8, "seed {seed}: {alarms} of 300");
+    }
+
+    #[test]
+    fn every_difference_of_exact_values_is_a_change() {
+        let found = exact_changes(&[2.0, 2.0, 3.0, 3.0, 2.0]);
+        let ratios: Vec<(usize, f64)> =
+            found.iter().map(|change| (change.at, change.effect.unwrap().ratio)).collect();
+        assert_eq!(ratios, [(2, 1.5), (4, 2.0 / 3.0)]);
+        assert_eq!(exact_changes(&[0.0, 1.0])[0].effect, None);
+        assert!(exact_changes(&[1.0]).is_empty() && exact_changes(&[]).is_empty());
     }
 }

@@ -2,15 +2,6 @@
 
 use random::SplitMix64;
 
-/// Returns `n` values of a standard normal series in which each depends on the one before by `dependence`: AR(1).
-pub(crate) fn autoregressive(random: &mut SplitMix64, dependence: f64, n: usize) -> Vec<f64> {
-    let fresh = (1.0 - dependence * dependence).sqrt();
-    let first = random.normal();
-    std::iter::successors(Some(first), |last| Some(dependence * last + fresh * random.normal()))
-        .take(n)
-        .collect()
-}
-
 /// A distribution with a known median.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Distribution {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use record::{Better, Measurement, Run};
 use serde::Serialize;
 
-use crate::changes::{Change, Search, changes};
+use crate::changes::{Change, Search, changes, exact_changes};
 use crate::compare::Name;
 use crate::launches::{interval_of_number, launches_in};
 use crate::line_states::{LineStates, Lines};
@@ -32,6 +32,8 @@ pub struct Point {
     pub low: f64,
     /// The upper end.
     pub high: f64,
+    /// Whether the number is exact.
+    pub exact: bool,
     /// The median of each launch. If the runs of the machine met several performance states, only of those in the state
     /// that is the commonest in all of them, unless the run never met it.
     pub launches: Vec<f64>,
@@ -170,8 +172,12 @@ impl History {
 }
 
 /// Returns the changes among the runs that met the state of the others, or among all if none did. Another state is no
-/// change of a build.
+/// change of a build. Among exact numbers every difference is one.
 fn changes_in_state(points: &[Point], search: &Search) -> Vec<Change> {
+    if points.iter().all(|point| point.exact) {
+        let medians: Vec<f64> = points.iter().map(|point| point.median).collect();
+        return exact_changes(&medians);
+    }
     let have_met = points.iter().any(|point| !point.is_of_another_state);
     let in_state = |index: &usize| !(have_met && points[*index].is_of_another_state);
     let kept: Vec<usize> = (0..points.len()).filter(in_state).collect();
@@ -192,6 +198,7 @@ fn point(run: &Run, measurement: &Measurement, extremes: Option<Extremes>) -> Po
         median: summary.median,
         low: summary.ci_low,
         high: summary.ci_high,
+        exact: measurement.is_exact(),
         launches: measurement.launches().to_vec(),
         is_of_another_state: false,
         lines_us: measurement.launch_lines_us.clone(),

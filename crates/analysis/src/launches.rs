@@ -269,7 +269,8 @@ impl Case {
 /// Returns one measurement of the launches of a case.
 fn pool(case: Case, of_run: &OfRun) -> Option<Measurement> {
     let Case { mut launches, medians, lines, selected } = case;
-    let is_apart = |m: &Measurement| m.search.is_some() || m.pauses.is_some();
+    // Exact launches do not differ.
+    let is_apart = |m: &Measurement| m.search.is_some() || m.pauses.is_some() || m.is_exact();
     if launches.len() < 2 || launches.iter().any(is_apart) {
         return launches.pop();
     }

@@ -29,7 +29,7 @@ impl Rank for Nothing {
     }
 
     fn clock(&self) -> ClockQuality {
-        ClockQuality { resolution: TimeSpan::ZERO, uncertainty: TimeSpan::ZERO }
+        ClockQuality { resolution: TimeSpan::ZERO, uncertainty: TimeSpan::ZERO, is_virtual: true }
     }
 
     fn wait_until(&mut self, time: Time) {

@@ -2,7 +2,7 @@
 
 use contract::collective::Algorithm;
 use contract::{Error, Rank, Result, SharedLine, TimeSpan, WorkKind};
-use record::{Key, ParameterValue, Parameters, Trial, TrialLine};
+use record::{Key, Measurement, ParameterValue, Parameters, Trial, TrialLine};
 
 use crate::case::{ALGORITHM, is_as_the_fabric_chooses};
 use crate::core_to_core::line_us;
@@ -293,7 +293,12 @@ impl Bench<'_> {
         self.tell(Event::Skipped { index, label, reason })
     }
 
-    pub(crate) fn tell(&mut self, event: Event) -> Result<()> {
+    pub(crate) fn tell(&mut self, mut event: Event) -> Result<()> {
+        if let Event::Measured(measurements) = &mut event
+            && self.rank.clock().is_virtual
+        {
+            measurements.iter_mut().for_each(Measurement::mark_exact);
+        }
         if self.shape.me == 0 { (self.sink)(event) } else { Ok(()) }
     }
 }

@@ -18,6 +18,9 @@ pub struct Settings {
     pub confidence: f64,
     /// Time limit of each measurement in seconds, including the warm-up.
     pub time_limit_s: f64,
+    /// True if the user chose that limit. Otherwise a benchmark may have another one in virtual time.
+    #[serde(default)]
+    pub time_limit_is_chosen: bool,
     /// Shortest time of a measurement in seconds, even if its samples agree sooner: a machine keeps one performance
     /// state for milliseconds. If `samples_max` samples would take less time, untimed events are inserted between them.
     /// Samples that do not differ at all (virtual time) end at `samples_min`.
@@ -191,6 +194,7 @@ impl Default for Settings {
             precision: 0.05,
             confidence: 0.95,
             time_limit_s: 2.0,
+            time_limit_is_chosen: false,
             time_min_s: 0.1,
             samples_min: 30,
             samples_max: 10_000,

@@ -85,7 +85,11 @@ impl Rank for Altered<'_> {
     }
 
     fn clock(&self) -> ClockQuality {
-        ClockQuality { resolution: TimeSpan::from_ps(1), uncertainty: self.uncertainty }
+        ClockQuality {
+            resolution: TimeSpan::from_ps(1),
+            uncertainty: self.uncertainty,
+            is_virtual: false,
+        }
     }
 
     fn wait_until(&mut self, time: Time) {

@@ -24,6 +24,8 @@ pub struct ClockQuality {
     /// Maximum difference between the clocks of two ranks; zero if they read one clock. A one-way time below this has
     /// no meaning.
     pub uncertainty: TimeSpan,
+    /// True if time passes only as a simulation determines. The same program then takes the same time in each run.
+    pub is_virtual: bool,
 }
 
 impl Time {

@@ -181,7 +181,7 @@ class LineChart {
           this.paintInterval(context, ratio, x, line.low[index], line.high[index]);
           const [left, top] = this.pixel(x, line.median[index]);
           traceMarker(context, style.marker, left, top, 3.4 * ratio);
-          context.fillStyle = line.stop?.[index] ? css("--card") : style.colour();
+          context.fillStyle = isOpen(line.stop?.[index]) ? css("--card") : style.colour();
           context.fill();
           context.lineWidth = 1.5 * ratio;
           context.stroke();
@@ -293,7 +293,7 @@ class LineChart {
     const { unit } = this.chart.y;
     const list = element("dl", {});
     const add = (name, text) => text && list.append(element("dt", {}, name), element("dd", {}, text));
-    add("interval", `${formatValue(line.low[index], unit)} to ${formatValue(line.high[index], unit)}`);
+    add("interval", this.interval(line, index));
     if (line.p99) add("p99, max", `${formatValue(line.p99[index], unit)}, ${formatValue(line.max[index], unit)}`);
     if (line.fit) add("straight line", formatValue(line.fit[index], unit));
     if (line.limit?.[index] != null) add("limit", `${formatValue(line.limit[index], unit)}, ${line.share[index]} reached`);
@@ -334,7 +334,13 @@ class LineChart {
     const hits = lines.map((l) => ({ line: l, index: l.x.indexOf(x) })).filter((hit) => hit.index >= 0);
     this.setFocus({ line, index }, hits);
     announce(`${this.lineName(line)}, ${formatX(x, this.chart.x)}: ${formatValue(line.median[index], this.chart.y.unit)}, ` +
-      `interval ${formatValue(line.low[index], this.chart.y.unit)} to ${formatValue(line.high[index], this.chart.y.unit)}`);
+      `interval ${this.interval(line, index)}`);
+  }
+
+  interval(line, index) {
+    const { unit } = this.chart.y;
+    if (line.stop?.[index] === EXACT) return "none, the number is exact";
+    return `${formatValue(line.low[index], unit)} to ${formatValue(line.high[index], unit)}`;
   }
 
   /** After lines were switched on or off, or the theme changed. */
@@ -347,7 +353,12 @@ class LineChart {
   }
 }
 
-const STOPS = ["converged", "not converged: time limit", "not converged: sample limit"];
+const STOPS = ["converged", "not converged: time limit", "not converged: sample limit", "exact"];
+const EXACT = 3;
+
+function isOpen(stop) {
+  return stop > 0 && stop !== EXACT;
+}
 
 function nearestIndex(values, wanted) {
   return values.reduce((best, value, index) => (Math.abs(value - wanted) < Math.abs(values[best] - wanted) ? index : best), 0);

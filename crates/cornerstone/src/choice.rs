@@ -58,13 +58,12 @@ impl Choice<'_> {
     }
 
     /// Returns whether the launches of the chosen algorithm took longer than those of the fastest. The interval of a
-    /// number also contains other times of the machine, but both were measured at the same time. One launch of a
-    /// simulated machine tells as much as many.
+    /// number also contains other times of the machine, but both were measured at the same time. Of exact numbers the
+    /// larger one is.
     fn is_slower(&self) -> bool {
         let both = [self.fastest, self.chosen];
-        let [fastest, chosen] = both.map(|one| &one.summary);
-        if both.iter().any(|one| one.launch_medians.len() < 2) {
-            return fastest.ci_high < chosen.ci_low;
+        if both.iter().all(|one| one.is_exact()) {
+            return true;
         }
         let effect = effect_between(both.map(Measurement::launches), CONFIDENCE);
         effect.is_some_and(|effect| effect.confidence >= CONFIDENCE && effect.low > 1.0)

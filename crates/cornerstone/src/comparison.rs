@@ -7,20 +7,18 @@ use record::{Measurement, Run};
 
 use crate::fabric_name::simulated_machine;
 
-/// Returns whether the interval of a measurement is of one launch only and so does not hold for other launches.
-/// Simulated launches are equal.
+/// Returns whether the interval of a measurement is of one launch only and so does not hold for other launches. Exact
+/// numbers have no interval.
 pub(crate) fn is_of_one_launch(measurement: &Measurement) -> bool {
-    measurement.launch_medians.len() < 2 && simulated_machine(&measurement.fabric).is_none()
+    measurement.launch_medians.len() < 2 && !measurement.is_exact()
 }
 
-/// Returns the settings for the comparison of two runs, in which changes within `margin` count as the same. On
-/// simulated machines one launch decides as much as many.
+/// Returns the settings for the comparison of two runs, in which changes within `margin` count as the same unless they
+/// are exact.
 pub(crate) fn comparison_settings(first: &Run, second: &Run, margin: f64) -> Settings {
-    let is_simulated = |run: &Run| simulated_machine(&run.header().fabric.name).is_some();
     Settings {
         confidence: first.header().confidence,
         margin,
-        one_launch_tells: is_simulated(first) && is_simulated(second),
         paired: false,
         mostly_alike: is_one_fabric(first, second),
     }

@@ -55,6 +55,7 @@ impl RunClock {
         ClockQuality {
             resolution: TimeSpan::from_ps(self.parameters.resolution_ps),
             uncertainty: TimeSpan::ZERO,
+            is_virtual: false,
         }
     }
 

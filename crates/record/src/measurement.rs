@@ -41,6 +41,8 @@ pub enum StopReason {
     TimeLimit,
     /// The sample limit was reached first: the number did not converge.
     SampleLimit,
+    /// The number is exact: the measured machine is simulated, and measures the same in each run.
+    Exact,
 }
 
 /// The timing of the events.
@@ -281,6 +283,21 @@ impl Measurement {
         }
     }
 
+    /// Returns whether the number is exact. Its interval has no width, unless it is that of a search.
+    pub fn is_exact(&self) -> bool {
+        self.stop_reason == StopReason::Exact
+    }
+
+    /// Marks the number as exact. The ends of a search's interval remain: they are periods that were tried.
+    pub fn mark_exact(&mut self) {
+        self.stop_reason = StopReason::Exact;
+        self.summary.ci_confidence = 1.0;
+        if self.search.is_none() {
+            (self.summary.ci_low, self.summary.ci_high) =
+                (self.summary.median, self.summary.median);
+        }
+    }
+
     /// Returns the medians of its launches; its own median where launches are not put together.
     pub fn launches(&self) -> &[f64] {
         match &self.launch_medians[..] {
@@ -314,9 +331,9 @@ impl Timing {
 }
 
 impl StopReason {
-    /// Returns whether the interval became as narrow as requested.
+    /// Returns whether the number is exact, or its interval became as narrow as requested.
     pub fn converged(self) -> bool {
-        self == StopReason::Precision
+        matches!(self, StopReason::Precision | StopReason::Exact)
     }
 }
 
@@ -326,6 +343,7 @@ impl std::fmt::Display for StopReason {
             StopReason::Precision => "precision",
             StopReason::TimeLimit => "time-limit",
             StopReason::SampleLimit => "sample-limit",
+            StopReason::Exact => "exact",
         })
     }
 }

@@ -3,11 +3,10 @@
 use record::Measurement;
 use serde::Serialize;
 
-use super::correlation::widening;
 use super::shift::{self, Shift};
 use super::speed::at_one_speed;
 use super::strata::Strata;
-use crate::statistics::{MedianInterval, Sample, median_interval, widened_median_interval};
+use crate::statistics::{MedianInterval, Sample, median_interval};
 
 /// Ratio of the second run's number to the first one's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -69,7 +68,8 @@ pub(super) fn effects(
     Some(([own?, other?], launches))
 }
 
-/// Returns the ratio of the medians, with an interval that combines those of both.
+/// Returns the ratio of the medians, with an interval that combines those of both. It has no confidence if a side has
+/// one launch that is not exact: another launch may differ by more than the samples of one.
 fn between_medians(first: &Measurement, second: &Measurement, confidence: f64) -> Option<Effect> {
     let a = LogMedian::new(first, confidence)?;
     let b = LogMedian::new(second, confidence)?;
@@ -99,10 +99,16 @@ fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
 
 impl LogMedian {
     fn new(measurement: &Measurement, confidence: f64) -> Option<Self> {
-        let (median, interval) = interval(measurement, confidence);
+        let median = measurement.summary.median;
         if !(median > 0.0 && median.is_finite()) {
             return None;
         }
+        let of_one = |confidence| MedianInterval { low: median, high: median, confidence };
+        let interval = match Sample::new(measurement.launch_medians.as_slice()) {
+            _ if measurement.is_exact() => of_one(1.0),
+            Ok(launches) if launches.len() > 1 => median_interval(&launches, confidence),
+            _ => of_one(0.0),
+        };
         // An end at 0 or below is infinitely far.
         let value = median.ln();
         Some(LogMedian {
@@ -111,54 +117,6 @@ impl LogMedian {
             up: interval.high.ln() - value,
             confidence: interval.confidence,
         })
-    }
-}
-
-/// Returns the median and its interval: from the medians of the launches at the requested confidence, or from the raw
-/// samples of one launch. If the record contains neither, returns the recorded interval.
-fn interval(measurement: &Measurement, confidence: f64) -> (f64, MedianInterval) {
-    if let Ok(launches) = Sample::new(measurement.launch_medians.as_slice()) {
-        return (launches.median(), median_interval(&launches, confidence));
-    }
-    match Sample::new(measurement.samples.as_slice()) {
-        Ok(sample) => {
-            let factor = widening(&measurement.samples, sample.median(), confidence);
-            let MedianInterval { low, high, confidence } =
-                widened_median_interval(&sample, confidence, factor);
-            let (low, high) = (below_tick(sample.sorted(), low), above_tick(sample.sorted(), high));
-            (sample.median(), MedianInterval { low, high, confidence })
-        }
-        Err(_) => {
-            let summary = &measurement.summary;
-            let recorded = MedianInterval {
-                low: summary.ci_low,
-                high: summary.ci_high,
-                confidence: summary.ci_confidence,
-            };
-            (summary.median, recorded)
-        }
-    }
-}
-
-/// Returns the lower end of the values that a coarse clock may have rounded to `value`: if several samples share it,
-/// half the way to the next different one below. Otherwise the medians of two short times, one tick apart, would have
-/// intervals without width and differ for certain.
-fn below_tick(sorted: &[f64], value: f64) -> f64 {
-    let first = sorted.partition_point(|&other| other < value);
-    let shared = sorted.get(first + 1) == Some(&value);
-    match first.checked_sub(1).map(|below| sorted[below]) {
-        Some(below) if shared => (below + value) / 2.0,
-        _ => value,
-    }
-}
-
-/// As [`below_tick`], upwards.
-fn above_tick(sorted: &[f64], value: f64) -> f64 {
-    let end = sorted.partition_point(|&other| other <= value);
-    let shared = end >= 2 && sorted[end - 2] == value;
-    match sorted.get(end) {
-        Some(above) if shared => (above + value) / 2.0,
-        _ => value,
     }
 }
 
@@ -181,19 +139,5 @@ impl Effect {
             high: 1.0 / self.low,
             confidence: self.confidence,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_end_that_samples_share_reaches_half_a_tick_further() {
-        let ticks = [10.0, 12.0, 12.0, 12.0, 16.0];
-        assert_eq!((below_tick(&ticks, 12.0), above_tick(&ticks, 12.0)), (11.0, 14.0));
-        // Not shared, or nothing beyond: the value is unchanged.
-        assert_eq!((below_tick(&ticks, 16.0), above_tick(&ticks, 10.0)), (16.0, 10.0));
-        assert_eq!((below_tick(&[5.0; 9], 5.0), above_tick(&[5.0; 9], 5.0)), (5.0, 5.0));
     }
 }

@@ -39,9 +39,7 @@ impl Comparison {
     /// is an estimate: it assumes that the change is as large as it seems, but the next launches may differ in another
     /// way.
     pub fn missing_launches(&self, threshold: f64, settings: Settings) -> MissingLaunches {
-        let Some(worse) = self.worsening().filter(|_| !settings.one_launch_tells) else {
-            return MissingLaunches::default();
-        };
+        let Some(worse) = self.worsening() else { return MissingLaunches::default() };
         let (middle, limit) = (worse.ratio.ln(), threshold.ln_1p());
         let end = if middle > limit { worse.low } else { worse.high };
         let (gap, reach) = ((middle - limit).abs(), (end.ln() - middle).abs());

@@ -3,17 +3,15 @@
 //! The effect is the ratio of the second run's launches to the first one's, with an interval from their ranks alone
 //! ([`shift`]). Launches are compared with those that met the same performance state of the machine
 //! ([`crate::line_states`]), as if the processors had been equally fast ([`crate::processor_speed`]). Launches of one
-//! build differ by more than their samples do, so one launch on a side does not represent its build
-//! ([`Settings::one_launch_tells`]). If one launch is as good as many, the effect is the ratio of the medians, and its
-//! interval comes from the raw samples. It combines the nonparametric intervals of both medians on the logarithmic
-//! scale. Their ranks are moved outwards by the samples' dependence on their neighbours, and their ends by half a tick
-//! of a coarse clock.
+//! build differ by more than their samples do, so one launch on a side does not represent its build. Numbers of
+//! simulated machines are exact, and are equal or different ([`exact`]).
 
 mod between_runs;
-mod correlation;
 mod effect;
 mod enough;
+mod exact;
 mod interim;
+mod name;
 mod open;
 mod shift;
 mod speed;
@@ -21,18 +19,18 @@ mod strata;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{Better, Key, Measurement, Run};
+use record::{Better, Measurement, Run};
 use serde::Serialize;
 
 pub use effect::{Effect, effect_between};
 pub use enough::MissingLaunches;
 pub use interim::interim_checks;
+pub use name::Name;
 pub use open::open_among;
 pub use strata::MetState;
 
 use crate::statistics::reaches;
 use crate::student;
-use correlation::FREEDOM;
 use strata::Strata;
 
 /// Result of a comparison of the second run with the first. Differences count beyond the equivalence margin, so a
@@ -44,7 +42,7 @@ pub enum Verdict {
     Faster,
     /// Worse by more than the margin.
     Slower,
-    /// The interval of two one-sided tests is within the margin: at 95 % the interval of 90 %.
+    /// The interval of two one-sided tests is within the margin: at 95 % the interval of 90 %. Exact numbers: equal.
     Same,
     /// None of these: the samples are too few or too far apart, or the change is about as large as the margin.
     Undecided,
@@ -57,9 +55,6 @@ pub struct Settings {
     pub confidence: f64,
     /// Ratios from 1 / (1 + margin) to 1 + margin count as the same.
     pub margin: f64,
-    /// True if one launch is as good as many: on simulated machines, where launches do not differ. Otherwise a
-    /// measurement of one launch, on either side, is *undecided*.
-    pub one_launch_tells: bool,
     /// True if launches with the same number on both sides were made one after the other, and are compared pair by
     /// pair.
     pub paired: bool,
@@ -80,42 +75,19 @@ pub struct Comparison {
     /// The second run's median.
     pub second: f64,
     /// Ratio of the second one's launches to the first one's, with its own interval; `None` if a median is not above 0.
+    /// Without launches on both sides, it is the ratio of the medians.
     pub effect: Option<Effect>,
     /// The same ratio with the interval that must be within the margin for *same*.
     #[serde(skip)]
     equivalence: Option<Effect>,
     /// Number of launches on each side in which it was measured.
     pub launches: [usize; 2],
+    /// True if both numbers are exact: their difference is one of the measured machines or programs.
+    pub exact: bool,
     /// Number of launches on each side that are compared, because the other side met their state as well.
     pub compared: [usize; 2],
     /// Result of the comparison.
     pub verdict: Verdict,
-}
-
-/// Properties that distinguish a measurement of a run from all others.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Name {
-    /// Benchmark, ranks, parameters and size.
-    pub key: Key,
-    /// The metric.
-    pub metric: String,
-    /// Unit: values in different units are never compared.
-    pub unit: String,
-    /// Fabric, if a run has more than one. Otherwise the fabrics may differ, because they may be the object of the
-    /// comparison.
-    pub fabric: Option<String>,
-}
-
-impl Name {
-    /// Returns the name of a measurement in a run over one fabric.
-    pub fn of(measurement: &Measurement) -> Name {
-        Name {
-            key: measurement.key(),
-            metric: measurement.metric.clone(),
-            unit: measurement.unit.clone(),
-            fabric: None,
-        }
-    }
 }
 
 /// Comparison of two runs.
@@ -140,16 +112,9 @@ pub struct ComparedRuns {
 }
 
 impl Default for Settings {
-    /// Returns 95 % confidence and a margin of 5 % either way. One launch does not suffice, and most numbers are not
-    /// assumed unchanged.
+    /// Returns 95 % confidence and a margin of 5 % either way. Most numbers are not assumed unchanged.
     fn default() -> Self {
-        Settings {
-            confidence: 0.95,
-            margin: 0.05,
-            one_launch_tells: false,
-            paired: false,
-            mostly_alike: false,
-        }
+        Settings { confidence: 0.95, margin: 0.05, paired: false, mostly_alike: false }
     }
 }
 
@@ -161,7 +126,8 @@ impl Default for Settings {
 /// step-up procedure of Benjamini and Hochberg (Journal of the Royal Statistical Society B 57, 1995) is therefore
 /// applied to these two: of all verdicts *faster* and *slower* a share of at most 1 - confidence is false. An interval
 /// stands on its own, so it may just exclude the margin while the verdict is *undecided*. A measurement with too few
-/// launches for the requested confidence, in either run, is always *undecided*.
+/// launches for the requested confidence, in either run, is always *undecided*. Exact numbers never are: they are *same*
+/// if they are equal, and *faster* or *slower* by any difference.
 ///
 /// # Panics
 /// If the confidence is not between 0 and 1, or the margin below 0.
@@ -227,7 +193,7 @@ impl<'a> Named<'a> {
         names.into_iter().map(|(name, _)| name).collect()
     }
 
-    /// Returns the comparison of both measurements under `name`, still without a verdict.
+    /// Returns the comparison of both measurements under `name`, without a verdict unless both are exact.
     fn against(&self, other: &Named, name: &Name) -> Comparison {
         let [first, second] = [self, other].map(|named| named.measurements[name].1);
         let Settings { confidence, paired, .. } = self.settings;
@@ -238,6 +204,9 @@ impl<'a> Named<'a> {
         let directed = |one: Effect| if source.is_some() { one.inverse() } else { one };
         let (own, equivalence) = effects.map(|effects| effects.map(directed).into()).unzip();
         let launches = [first, second].map(|m| m.launches().len());
+        let exact = first.is_exact() && second.is_exact();
+        let exactly = exact.then(|| exact::compared([first, second], first.better));
+        let (own, verdict) = exactly.unwrap_or((own, Verdict::Undecided));
         Comparison {
             name: name.clone(),
             better: first.better,
@@ -246,8 +215,9 @@ impl<'a> Named<'a> {
             effect: own,
             equivalence,
             launches,
+            exact,
             compared: compared.unwrap_or(launches),
-            verdict: Verdict::Undecided,
+            verdict,
         }
     }
 
@@ -279,15 +249,14 @@ fn equivalence_confidence(confidence: f64) -> f64 {
     (2.0 * confidence - 1.0).max(confidence / 2.0)
 }
 
-/// Sets the verdict of each comparison.
+/// Sets the verdict of each comparison that is not exact.
 fn judge(comparisons: &mut [Comparison], settings: Settings) {
     // Candidates for a difference. The farther one is beyond the margin in units of the interval, the more certain it
     // is.
     let mut candidates = Vec::new();
-    for (index, comparison) in comparisons.iter_mut().enumerate() {
-        let is_told = settings.one_launch_tells || comparison.launches.iter().all(|&n| n > 1);
-        let is_sure = |e: &Effect| is_told && reaches(e.confidence, settings.confidence);
-        let Some(effect) = comparison.effect.filter(is_sure) else { continue };
+    let open = comparisons.iter_mut().enumerate().filter(|(_, one)| !one.exact);
+    for (index, comparison) in open {
+        let Some(effect) = comparison.certain_effect(settings.confidence) else { continue };
         if comparison.equivalence.is_some_and(|narrow| narrow.within(settings.margin)) {
             comparison.verdict = Verdict::Same;
         }
@@ -312,7 +281,6 @@ fn judge(comparisons: &mut [Comparison], settings: Settings) {
 /// Returns the degrees of freedom of a comparison's interval.
 fn freedom(comparison: &Comparison, settings: Settings) -> usize {
     match comparison.compared {
-        [1, 1] if comparison.launches == [1, 1] => 2 * FREEDOM,
         [pairs, _] if settings.paired => pairs.saturating_sub(1).max(1),
         [first, second] => (first + second).saturating_sub(2).max(1),
     }
@@ -342,6 +310,20 @@ impl Effect {
 }
 
 impl Comparison {
+    /// Returns the ratio of the second median to the first one: the change of the two numbers as they are printed. What
+    /// is compared is `effect`, launch by launch.
+    pub fn change(&self) -> Option<f64> {
+        match self.exact {
+            true => self.effect.map(|effect| effect.ratio),
+            false => (self.first > 0.0 && self.second > 0.0).then(|| self.second / self.first),
+        }
+    }
+
+    /// Returns the effect with its interval, if the interval reaches this confidence.
+    pub fn certain_effect(&self, confidence: f64) -> Option<Effect> {
+        self.effect.filter(|effect| reaches(effect.confidence, confidence))
+    }
+
     /// Returns whether the measurement became worse by more than `threshold`, as defined at
     /// [`ComparedRuns::regressions`].
     pub fn is_regression(&self, threshold: f64) -> bool {
@@ -373,7 +355,7 @@ impl Comparison {
 impl ComparedRuns {
     /// Returns the measurements that became worse by more than `threshold` (0.1: a time longer by more than 10 %, or a
     /// rate below 1/1.1) with their whole interval, and have the verdict slower. With a threshold of at most the margin
-    /// these are all that are slower.
+    /// these are all that are slower and not exact.
     pub fn regressions(&self, threshold: f64) -> impl Iterator<Item = &Comparison> {
         self.comparisons.iter().filter(move |comparison| comparison.is_regression(threshold))
     }

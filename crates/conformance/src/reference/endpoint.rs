@@ -79,7 +79,11 @@ unsafe impl Endpoint for ReferenceEndpoint {
     }
 
     fn clock(&self) -> ClockQuality {
-        ClockQuality { resolution: TimeSpan::from_ns(1), uncertainty: TimeSpan::ZERO }
+        ClockQuality {
+            resolution: TimeSpan::from_ns(1),
+            uncertainty: TimeSpan::ZERO,
+            is_virtual: false,
+        }
     }
 
     fn wait_until_time(&mut self, time: Time) {

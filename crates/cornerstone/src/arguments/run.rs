@@ -114,7 +114,8 @@ pub(crate) struct RunArguments {
     /// Start the ranks N times, and measure every case in each launch with its share of the time limit; intervals are
     /// over launches [default: 10, fewer if there is no time for them, and up to 100 for a case while there is time and
     /// until its interval is within half of --precision; 6 in `everything`; wake-up and --period 1]. Searches for a
-    /// period and clock have one launch. docs/results.md has the rule
+    /// period and clock have one launch, and so has a simulated machine, whose numbers are exact. docs/results.md has
+    /// the rule
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) launches: Option<u32>,
 

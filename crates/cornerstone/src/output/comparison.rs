@@ -2,29 +2,23 @@
 
 use std::fmt::Write;
 
-use analysis::compare::{ComparedRuns, Comparison, Name, Verdict};
+use analysis::compare::{ComparedRuns, Comparison, Name, Settings, Verdict};
 use analysis::launches::{launches_needed, launches_to_compare};
 
 use super::table;
-use crate::wording::{counted, percent, quantity, ranks, ratio_change, size, states_compared};
+use crate::wording::{
+    counted, exact_change, percent, quantity, ranks, ratio_change, size, states_compared,
+};
 
 /// Returns the table with a summary.
 pub(crate) fn comparison_table(compared: &ComparedRuns) -> String {
     let threshold = compared.settings.margin;
     let mut sorted: Vec<&Comparison> = compared.comparisons.iter().collect();
     sorted.sort_by_key(|comparison| place(comparison.verdict));
-    let rows = sorted.iter().map(|comparison| row(comparison, threshold)).collect();
-    let header = ["measurement", "A", "B", "change", "interval", "verdict"];
-    let mut text = table(&header.map(String::from), 1, rows);
-    let count = |verdict| sorted.iter().filter(|c| c.verdict == verdict).count();
-    let _ = writeln!(
-        text,
-        "\n{} slower, {} faster, {} the same, {} undecided",
-        count(Verdict::Slower),
-        count(Verdict::Faster),
-        count(Verdict::Same),
-        count(Verdict::Undecided)
-    );
+    let are_exact = sorted.iter().all(|comparison| comparison.exact);
+    let columns = Columns { settings: compared.settings, are_exact };
+    let mut text = columns.table(&sorted);
+    text += &counts(&sorted, are_exact);
     text += &states_compared(compared);
     text += &too_few(compared, &sorted);
     for (run, only) in [("A", &compared.only_first), ("B", &compared.only_second)] {
@@ -52,8 +46,8 @@ pub(crate) fn comparison_table(compared: &ComparedRuns) -> String {
 fn too_few(compared: &ComparedRuns, sorted: &[&Comparison]) -> String {
     let needed = launches_to_compare(compared.settings.confidence);
     let few = |c: &&&Comparison| c.launches.iter().any(|&launches| launches < needed);
-    let untold = sorted.iter().filter(few).count();
-    if untold == 0 || compared.settings.one_launch_tells || compared.settings.paired {
+    let untold = sorted.iter().filter(|one| !one.exact).filter(few).count();
+    if untold == 0 || compared.settings.paired {
         return String::new();
     }
     format!(
@@ -75,30 +69,84 @@ fn place(verdict: Verdict) -> usize {
     }
 }
 
-fn row(comparison: &Comparison, threshold: f64) -> Vec<String> {
-    let unit = &comparison.name.unit;
-    let (change, interval) = match comparison.effect {
-        Some(effect) => (
-            ratio_change(effect.ratio),
-            format!("{} .. {}", ratio_change(effect.low), ratio_change(effect.high)),
+/// Returns how many numbers have each verdict.
+fn counts(all: &[&Comparison], are_exact: bool) -> String {
+    let count = |verdict| all.iter().filter(|one| one.verdict == verdict).count();
+    let [slower, faster, same] =
+        [Verdict::Slower, Verdict::Faster, Verdict::Same].map(|verdict| count(verdict));
+    match are_exact {
+        true => {
+            format!("\n{slower} slower, {faster} faster, {same} equal; all numbers are exact\n")
+        }
+        false => format!(
+            "\n{slower} slower, {faster} faster, {same} the same, {} undecided\n",
+            count(Verdict::Undecided)
         ),
-        None => ("-".into(), String::new()),
-    };
-    let verdict = match comparison.verdict {
-        Verdict::Slower if comparison.is_regression(threshold) => "slower !",
-        Verdict::Slower => "slower",
-        Verdict::Faster => "faster",
-        Verdict::Same => "same",
-        Verdict::Undecided => "undecided",
-    };
-    vec![
-        comparison_name(&comparison.name),
-        quantity(comparison.first, unit),
-        quantity(comparison.second, unit),
-        change,
-        interval,
-        verdict.into(),
-    ]
+    }
+}
+
+/// The columns of the table.
+struct Columns {
+    settings: Settings,
+    /// True if no number has launches, so that the change of the two medians is all that is compared.
+    are_exact: bool,
+}
+
+impl Columns {
+    fn table(&self, sorted: &[&Comparison]) -> String {
+        let mut header = vec!["measurement", "A", "B", "change"];
+        if !self.are_exact {
+            header.extend(["launch by launch", "interval"]);
+        }
+        header.push("verdict");
+        let header: Vec<String> = header.into_iter().map(String::from).collect();
+        table(&header, 1, sorted.iter().map(|comparison| self.row(comparison)).collect())
+    }
+
+    fn row(&self, comparison: &Comparison) -> Vec<String> {
+        let unit = &comparison.name.unit;
+        let change = match (comparison.change(), comparison.exact) {
+            (None, _) => "-".into(),
+            (Some(ratio), true) => exact_change(ratio),
+            (Some(ratio), false) => ratio_change(ratio),
+        };
+        let mut row = vec![
+            comparison_name(&comparison.name),
+            quantity(comparison.first, unit),
+            quantity(comparison.second, unit),
+            change,
+        ];
+        if !self.are_exact {
+            row.extend(self.launches(comparison));
+        }
+        row.push(self.verdict(comparison).into());
+        row
+    }
+
+    /// Returns the change from launch to launch, and its interval if there are enough launches for one.
+    fn launches(&self, comparison: &Comparison) -> [String; 2] {
+        match comparison.certain_effect(self.settings.confidence) {
+            _ if comparison.exact => ["exact".into(), String::new()],
+            Some(e) => [
+                ratio_change(e.ratio),
+                format!("{} .. {}", ratio_change(e.low), ratio_change(e.high)),
+            ],
+            None if comparison.compared == [0, 0] => ["no common state".into(), String::new()],
+            None if comparison.effect.is_some() => ["too few launches".into(), String::new()],
+            None => Default::default(),
+        }
+    }
+
+    fn verdict(&self, comparison: &Comparison) -> &'static str {
+        match comparison.verdict {
+            Verdict::Slower if comparison.is_regression(self.settings.margin) => "slower !",
+            Verdict::Slower => "slower",
+            Verdict::Faster => "faster",
+            Verdict::Same if comparison.exact => "equal",
+            Verdict::Same => "same",
+            Verdict::Undecided => "undecided",
+        }
+    }
 }
 
 /// Returns a measurement in words.

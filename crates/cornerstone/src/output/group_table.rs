@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use analysis::limits::Bound;
-use record::{Key, ParameterValue};
+use record::{Key, Measurement, ParameterValue};
 
 use super::entry::{Entry, mark};
 use super::table;
@@ -38,6 +38,10 @@ struct Columns {
     /// True if the messages have a size.
     sized: bool,
     metrics: Vec<String>,
+    /// True if a number of the first metric has an interval.
+    with_interval: bool,
+    /// True if a number of the first metric differs from event to event.
+    with_p99: bool,
     /// Bound of the numbers, in words.
     limits: Option<String>,
     /// Kind of limit that the shares refer to; `None` without shares.
@@ -54,7 +58,10 @@ impl Columns {
             }
             parameters.extend(measurement.parameters.keys().cloned());
         }
+        let first = || found.iter().map(|f| f.measurement).filter(|m| m.metric == metrics[0]);
         Columns {
+            with_interval: first().any(|m| !m.is_exact() || m.summary.ci_low < m.summary.ci_high),
+            with_p99: first().any(|m| !m.is_exact() || m.summary.p99 > m.summary.median),
             parameters: parameters.into_iter().collect(),
             sized: found.iter().any(|entry| entry.measurement.size_bytes > 0),
             metrics,
@@ -69,7 +76,10 @@ impl Columns {
         if self.sized {
             header.push("size".into());
         }
-        header.extend([self.metrics[0].clone(), "interval".into(), "p99".into()]);
+        header.push(self.metrics[0].clone());
+        let optional = [("interval", self.with_interval), ("p99", self.with_p99)];
+        header
+            .extend(optional.into_iter().filter(|(_, shown)| *shown).map(|(name, _)| name.into()));
         header.extend(self.metrics[1..].iter().cloned());
         header.extend(self.share_of.map(|kind| format!("of {kind}")));
         header.push(String::new());
@@ -86,14 +96,15 @@ impl Columns {
         if self.sized {
             row.push(size(key.size_bytes));
         }
-        row.extend(match metric(&self.metrics[0]) {
-            Some(m) => [
-                quantity(m.summary.median, &m.unit),
-                range(m.summary.ci_low, m.summary.ci_high, &m.unit),
-                quantity(m.summary.p99, &m.unit),
-            ],
-            None => Default::default(),
-        });
+        let first = metric(&self.metrics[0]);
+        let of_first = |text: &dyn Fn(&Measurement) -> String| first.map_or_else(String::new, text);
+        row.push(of_first(&|m| quantity(m.summary.median, &m.unit)));
+        if self.with_interval {
+            row.push(of_first(&|m| range(m.summary.ci_low, m.summary.ci_high, &m.unit)));
+        }
+        if self.with_p99 {
+            row.push(of_first(&|m| quantity(m.summary.p99, &m.unit)));
+        }
         row.extend(self.metrics[1..].iter().map(|name| {
             metric(name).map_or_else(String::new, |m| quantity(m.summary.median, &m.unit))
         }));

@@ -79,8 +79,9 @@ fn row(headline: &Headline, entry: &Entry) -> Vec<String> {
         at += &format!(", {points} points");
     }
     let summary = &measurement.summary;
-    let half_width = match is_of_one_launch(measurement) {
-        true => String::new(),
+    let half_width = match measurement.is_exact() {
+        true => "exact".into(),
+        false if is_of_one_launch(measurement) => String::new(),
         false => percent(summary.half_width()),
     };
     vec![

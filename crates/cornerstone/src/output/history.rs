@@ -105,21 +105,29 @@ fn run_rows(series: &Series) -> Vec<Vec<String>> {
             format!("{} {}", point.version, build(&point.revision)),
             point.run.clone(),
             quantity(point.median, unit),
-            format!("{} .. {}", quantity(point.low, unit), quantity(point.high, unit)),
+            match point.exact {
+                true => "exact".into(),
+                false => format!("{} .. {}", quantity(point.low, unit), quantity(point.high, unit)),
+            },
             remark,
         ]
     };
     series.points.iter().enumerate().map(row).collect()
 }
 
-/// Returns the size of a change, its direction (worse or better), and its significance.
+/// Returns the size of a change, its direction (worse or better), and its significance unless it is exact.
 pub(crate) fn change_in_words(series: &Series, change: &Change) -> String {
-    let sure = format!("{} sure", sureness(change.chance));
+    let sure = match change.chance {
+        0.0 => String::new(),
+        chance => format!("{} sure", sureness(chance)),
+    };
     match (change.effect, series.is_worse(change)) {
         (Some(effect), Some(worse)) => {
             let direction = if worse { "worse" } else { "better" };
-            format!("{} {direction}, {sure}", ratio_change(effect.ratio))
+            let change = format!("{} {direction}", ratio_change(effect.ratio));
+            if sure.is_empty() { change } else { format!("{change}, {sure}") }
         }
+        _ if sure.is_empty() => "different".into(),
         _ => sure,
     }
 }

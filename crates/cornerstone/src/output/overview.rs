@@ -32,6 +32,9 @@ pub(crate) fn overview(run: &Run, others: Option<f64>) -> String {
     let all = shown.len();
     text += &table(&header.map(String::from), 2, shown);
     text += &match open {
+        0 if found.iter().all(|entry| entry.measurement.is_exact()) => {
+            format!("all {all} are exact\n")
+        }
         0 => format!("all {all} converged: intervals are within the precision\n"),
         _ => format!(
             "{} of {all} converged; {UNCONVERGED}: launches differ by more than the precision, {}\n",
@@ -62,7 +65,10 @@ fn row(number: &OverviewNumber, entry: &Entry) -> Vec<String> {
         number.words.into(),
         ranks(measurement.ranks),
         quantity(summary.median, &measurement.unit),
-        range(summary.ci_low, summary.ci_high, &measurement.unit),
+        match measurement.is_exact() {
+            true => "exact".into(),
+            false => range(summary.ci_low, summary.ci_high, &measurement.unit),
+        },
         share.map_or_else(String::new, |share| percent(share.share)),
         mark(measurement).into(),
     ]

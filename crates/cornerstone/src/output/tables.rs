@@ -50,7 +50,9 @@ pub(crate) fn tables(run: &Run) -> String {
     }
     text += &of_one_launch(&found);
     text += &changed_machine(run, limits);
-    if limits.hand_overs.is_empty() && found.iter().any(|found| lacks_limit(found, limits)) {
+    let is_real = simulated_machine(&run.header().fabric.name).is_none();
+    let lacks = |found: &Entry| lacks_limit(found, limits);
+    if is_real && limits.hand_overs.is_empty() && found.iter().any(lacks) {
         text += &format!(
             "The machine's own limits are not in this run; `cornerstone run {LIMITS} ...` measures them too, and shows\n\
              each number's share of them.\n\n"
@@ -116,7 +118,7 @@ pub(super) fn machine(run: &Run) -> String {
     let header = run.header();
     if let Some(name) = simulated_machine(&header.fabric.name) {
         return format!(
-            "the simulated machine {name}; times are virtual{}",
+            "the simulated machine {name}; times are virtual and exact{}",
             free(&header.fabric.without_rate)
         );
     }

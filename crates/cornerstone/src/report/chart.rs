@@ -199,5 +199,6 @@ fn stop_code(reason: StopReason) -> u8 {
         StopReason::Precision => 0,
         StopReason::TimeLimit => 1,
         StopReason::SampleLimit => 2,
+        StopReason::Exact => 3,
     }
 }

@@ -45,6 +45,16 @@ impl Comparisons {
             return Some(format!("There is no measurement both here and in {}.", runs[0].label));
         }
         let count = |verdict| counted.iter().filter(|c| c.verdict == verdict).count();
+        if counted.iter().all(|c| c.exact) {
+            return Some(format!(
+                "Against {}, of {} exact measurements in both: {} faster, {} slower, {} equal.",
+                runs[0].label,
+                counted.len(),
+                count(Verdict::Faster),
+                count(Verdict::Slower),
+                count(Verdict::Same),
+            ));
+        }
         Some(format!(
             "Against {}, of {} measurements in both: {} faster, {} slower, {} the same within {}, {} undecided.",
             runs[0].label,
@@ -58,11 +68,12 @@ impl Comparisons {
     }
 }
 
-/// Returns a verdict in words.
-pub(super) fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
+/// Returns the verdict of a comparison in words.
+pub(super) fn verdict(comparison: &Comparison) -> &'static str {
+    match comparison.verdict {
         Verdict::Faster => "faster",
         Verdict::Slower => "slower",
+        Verdict::Same if comparison.exact => "equal",
         Verdict::Same => "same",
         Verdict::Undecided => "undecided",
     }

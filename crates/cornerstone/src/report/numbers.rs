@@ -18,6 +18,11 @@ pub(super) fn table(benchmark: &Benchmark, material: &Material) -> Markup {
     let Material { runs, limits, comparisons, .. } = material;
     let parameters = parameter_names(benchmark);
     let several = runs.len() > 1;
+    let with_interval = |metric: &Metric| {
+        let has_width = |m: &Measurement| !m.is_exact() || m.summary.ci_low < m.summary.ci_high;
+        metric.points.iter().any(|point| has_width(point.measurement))
+    };
+    let with_interval: Vec<bool> = benchmark.metrics.iter().map(with_interval).collect();
     let rows = rows(benchmark);
     let sized = rows.keys().any(|(key, _)| key.size_bytes > 0);
     html! {
@@ -29,7 +34,7 @@ pub(super) fn table(benchmark: &Benchmark, material: &Material) -> Markup {
                     @for name in &parameters { th scope="col" { (heading(name)) } }
                     @if sized { th scope="col" data-copy="size in bytes" { "size" } }
                     @for (index, metric) in benchmark.metrics.iter().enumerate() {
-                        (headings(metric, index == 0, several))
+                        (headings(metric, [index == 0, with_interval[index], several]))
                     }
                     th scope="col" { "n" }
                     th scope="col" { "against the limit" }
@@ -47,7 +52,7 @@ pub(super) fn table(benchmark: &Benchmark, material: &Material) -> Markup {
                             }
                             @if sized { td data-copy=(key.size_bytes) { (size(key.size_bytes)) } }
                             @for (index, _) in benchmark.metrics.iter().enumerate() {
-                                (cells(metrics[index], index == 0, several.then(|| against(comparisons, *run, metrics[index]))))
+                                (cells(metrics[index], [index == 0, with_interval[index]], several.then(|| against(comparisons, *run, metrics[index]))))
                             }
                             @let first = metrics.iter().flatten().next();
                             td { @if let Some(m) = first { (m.summary.n) } }
@@ -80,9 +85,9 @@ fn rows<'a>(benchmark: &Benchmark<'a>) -> Rows<'a> {
 /// measurement.
 fn against(comparisons: &Comparisons, run: usize, m: Option<&Measurement>) -> String {
     let Some(comparison) = m.and_then(|m| comparisons.find(run, m)) else { return String::new() };
-    match comparison.effect {
-        Some(effect) => format!("{} ×, {}", significant(effect.ratio), verdict(comparison.verdict)),
-        None => verdict(comparison.verdict).into(),
+    match comparison.change() {
+        Some(ratio) => format!("{} ×, {}", significant(ratio), verdict(comparison)),
+        None => verdict(comparison).into(),
     }
 }
 
@@ -95,29 +100,32 @@ fn parameter_names<'a>(benchmark: &Benchmark<'a>) -> Vec<&'a str> {
     names
 }
 
-fn headings(metric: &Metric, first: bool, several: bool) -> Markup {
+fn headings(metric: &Metric, [first, with_interval, several]: [bool; 3]) -> Markup {
     let quantity = capitalised(&words(metric.name));
     let unit = unit_name(metric.unit);
     html! {
         th scope="col" { (quantity) ", median (" (unit) ")" }
-        th scope="col" { "interval from" }
-        th scope="col" { "to" }
+        @if with_interval { th scope="col" { "interval from" } th scope="col" { "to" } }
         @if first { th scope="col" { "p99" } th scope="col" { "max" } }
         @if several { th scope="col" { "against the first" } }
     }
 }
 
-/// Returns the cells of a measurement. `against` is the comparison with the first run, if there are several runs.
-fn cells(m: Option<&Measurement>, first: bool, against: Option<String>) -> Markup {
+/// Returns the cells of a measurement, of the first metric or another, with or without an interval. `against` is the comparison with the first run, if there are several runs.
+fn cells(
+    m: Option<&Measurement>,
+    [first, with_interval]: [bool; 2],
+    against: Option<String>,
+) -> Markup {
     let Some(m) = m else {
-        let empty = 3 + usize::from(first) * 2 + usize::from(against.is_some());
+        let pairs = [first, with_interval].into_iter().map(usize::from).sum::<usize>();
+        let empty = 1 + 2 * pairs + usize::from(against.is_some());
         return html! { @for _ in 0..empty { td {} } };
     };
     let s = &m.summary;
     html! {
         td.median title=(quantity(s.median, &m.unit)) { (precise(s.median)) }
-        td { (precise(s.ci_low)) }
-        td { (precise(s.ci_high)) }
+        @if with_interval { td { (precise(s.ci_low)) } td { (precise(s.ci_high)) } }
         @if first { td { (precise(s.p99)) } td { (precise(s.max)) } }
         @if let Some(against) = against { td { (against) } }
     }

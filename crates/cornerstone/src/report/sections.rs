@@ -173,6 +173,9 @@ fn how(m: &Measurement) -> String {
         0 => String::new(),
         late => format!(" {late} samples were repeated after a late start."),
     };
+    if m.is_exact() {
+        return format!("{events}; {start}. Times are virtual and exact.");
+    }
     format!(
         "{events}; {start}; the clock takes {} of it.{late} Sampling stopped by {} after {}.",
         whole_percent(timing.clock_share),

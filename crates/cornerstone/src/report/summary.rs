@@ -320,6 +320,9 @@ fn highest(measurements: &[&Measurement]) -> Option<usize> {
 
 fn interval(m: &Measurement) -> String {
     let s = &m.summary;
+    if m.is_exact() && s.ci_low == s.ci_high {
+        return "exact".into();
+    }
     format!("{} to {}", quantity(s.ci_low, &m.unit), quantity(s.ci_high, &m.unit))
 }
 

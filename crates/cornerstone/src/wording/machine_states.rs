@@ -79,7 +79,7 @@ fn lines_compared(compared: &ComparedRuns) -> String {
         })
         .collect();
     let mut text = format!(
-        "the machine changed: handing over a cache line between two processors took {}:\nlaunches are compared with launches in the same state, so a change need not be the ratio of A and B\n",
+        "the machine changed: handing over a cache line between two processors took {}:\nlaunches are compared with launches in the same state\n",
         states.join(", ")
     );
     let apart = compared.comparisons.iter().filter(|one| one.compared == [0, 0]).count();

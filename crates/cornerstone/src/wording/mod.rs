@@ -15,8 +15,8 @@ pub(crate) use forecast::{explained_gains, forecast, without_pauses};
 pub(crate) use gain::gains;
 pub(crate) use machine_states::{states_compared, states_met};
 pub(crate) use numbers::{
-    about_size, percent, precise, quantity, ratio_change, significant, size, unit_name,
-    whole_percent,
+    about_size, exact_change, percent, precise, quantity, ratio_change, significant, size,
+    unit_name, whole_percent,
 };
 pub(crate) use pause_summary::pause_summary;
 pub(crate) use period_search::{holds, outcome};

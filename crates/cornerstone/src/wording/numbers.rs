@@ -104,6 +104,15 @@ pub(crate) fn ratio_change(ratio: f64) -> String {
     }
 }
 
+/// Returns a ratio of exact numbers as a signed percentage, however small it is.
+pub(crate) fn exact_change(ratio: f64) -> String {
+    match 100.0 * (ratio - 1.0) {
+        0.0 => "0 %".into(),
+        change if change.is_finite() && change.abs() < 0.005 => format!("{change:+.1e} %"),
+        _ => ratio_change(ratio),
+    }
+}
+
 fn time_ns(ns: f64) -> String {
     scaled(ns, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"), (1e-3, "ps")])
 }

@@ -92,10 +92,12 @@ fn a_resumed_run_makes_the_launches_that_are_missing() {
 }
 
 #[test]
-fn launches_that_would_be_alike_or_cannot_be_made_are_refused() {
+fn launches_that_would_be_alike_are_one_and_those_that_cannot_be_made_are_refused() {
     let lab = Lab::new();
-    let words = ["run", "ping-pong", "--launches", "2", "--fabric", "sim:cluster"];
-    lab.run(&words).refuses(2, &["--launches", "simulated"]);
+    let words = ["run", "ping-pong", "--sizes", "8", "--launches", "2", "--fabric", "sim:cluster"];
+    let ended = lab.succeed(&words);
+    assert!(ended.stderr.contains("note: one launch: a simulated machine"), "{ended:#?}");
+    assert!(ended.stderr.contains("1 case, about 1 s"), "{ended:#?}");
     lab.run(&["run", "ping-pong", "--launches", "0"]).refuses(2, &["--launches", "1..=1000"]);
     let words = ["run", "ping-pong", "--launches", "2", "--turns", "2"];
     lab.run(&words).refuses(2, &["--launches", "--turns"]);

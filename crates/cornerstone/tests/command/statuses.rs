@@ -106,18 +106,34 @@ fn periods_that_do_not_hold_are_results_for_a_comparison() {
     ended.refuses(1, &["it ended with status 2"]);
 }
 
-/// Rates of a simulated machine decide with one launch; a rate of another machine is a regression there, too.
+/// Numbers of simulated machines are equal or different, and a rate of another machine is a regression there, too.
 #[test]
-fn simulated_machines_have_the_same_statuses() {
+fn simulated_machines_have_the_same_statuses_and_nothing_undecided() {
     let lab = Lab::new();
     for machine in ["cluster", "gigabit-ethernet"] {
-        let out = format!("run ping-pong --sizes 8 --fabric sim:{machine} --out {machine}.jsonl");
-        lab.succeed(&words(&out));
+        let out = format!("run ping-pong --sizes 0,8 --fabric sim:{machine} --out {machine}.jsonl");
+        let shown = lab.succeed(&words(&out)).stdout;
+        assert!(shown.contains("times are virtual and exact"), "{shown}");
+        assert!(!shown.contains("interval") && !shown.contains("converge"), "{shown}");
+        let found = lab.measurements(&format!("{machine}.jsonl"));
+        let is_exact = |m: &serde_json::Value| {
+            m["stop_reason"] == "exact" && m["ci_low"] == m["median"] && m["ci_high"] == m["median"]
+        };
+        assert!(found.iter().all(is_exact), "{found:#?}");
     }
     let compare = |a: &str, b: &str| -> Ended { lab.run(&["compare", a, b]) };
-    assert_eq!(compare("cluster.jsonl", "cluster.jsonl").status, Some(0));
-    assert_eq!(compare("cluster.jsonl", "gigabit-ethernet.jsonl").status, Some(1));
+    let same = compare("cluster.jsonl", "cluster.jsonl");
+    assert_eq!(same.status, Some(0), "{same:#?}");
+    assert!(
+        same.stdout.contains("0 slower, 0 faster, 2 equal; all numbers are exact"),
+        "{same:#?}"
+    );
+    let slower = compare("cluster.jsonl", "gigabit-ethernet.jsonl");
+    assert_eq!(slower.status, Some(1), "{slower:#?}");
+    assert!(!slower.stdout.contains("interval"), "{slower:#?}");
     assert_eq!(compare("gigabit-ethernet.jsonl", "cluster.jsonl").status, Some(0));
+    let page = std::fs::read_to_string(lab.path("cluster.html")).unwrap();
+    assert!(page.contains("Times are virtual and exact") && !page.contains("interval from"));
 }
 
 /// Returns the statuses in the first column of lines or rows.

@@ -52,7 +52,11 @@ unsafe impl Endpoint for ProxyEndpoint {
     }
 
     fn clock(&self) -> ClockQuality {
-        ClockQuality { resolution: TimeSpan::from_ps(1), uncertainty: TimeSpan::ZERO }
+        ClockQuality {
+            resolution: TimeSpan::from_ps(1),
+            uncertainty: TimeSpan::ZERO,
+            is_virtual: true,
+        }
     }
 
     fn wait_until_time(&mut self, time: Time) {

@@ -91,7 +91,11 @@ unsafe impl Endpoint for SimEndpoint<'_> {
     }
 
     fn clock(&self) -> ClockQuality {
-        ClockQuality { resolution: TimeSpan::from_ps(1), uncertainty: TimeSpan::ZERO }
+        ClockQuality {
+            resolution: TimeSpan::from_ps(1),
+            uncertainty: TimeSpan::ZERO,
+            is_virtual: true,
+        }
     }
 
     fn wait_until_time(&mut self, time: Time) {

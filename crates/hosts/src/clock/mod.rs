@@ -142,6 +142,7 @@ impl Clock {
         ClockQuality {
             resolution: self.resolution,
             uncertainty: TimeSpan::from_ps((uncertainty * PS_PER_NS as f64).ceil() as u64),
+            is_virtual: false,
         }
     }
 

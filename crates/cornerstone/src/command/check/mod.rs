@@ -14,7 +14,6 @@ use record::{Measurement, Run};
 
 use crate::arguments::{CheckArguments, Publication, Seconds, Share};
 use crate::comparison::{comparison_settings, timed_only};
-use crate::fabric_name::simulated_machine;
 use crate::failure::{Failure, STATUS_FAILED, STATUS_UNDECIDED};
 use crate::interruption::{Interruption, interrupted};
 use crate::measured::{MeasuredCommand, Unmeasured, as_launch};
@@ -95,9 +94,8 @@ impl Check<'_> {
     /// Measures once, in several launches, and adds the run to the history if requested.
     fn measure(&self) -> Result<Run, Failure> {
         let mut run = self.launch(Some(0))?;
-        let is_simulated = simulated_machine(&run.header().fabric.name).is_some();
-        // A command with one launch is launched again, because one launch decides nothing.
-        if !is_simulated && run.measurements.iter().all(|m| m.launch == 0) {
+        // A command with one launch is launched again, because one launch decides nothing unless its numbers are exact.
+        if run.measurements.iter().all(|m| m.launch == 0 && !m.is_exact()) {
             let is_dealt = run.header().launches_before.is_some();
             for number in 1..launches_needed(run.header().confidence) as u32 {
                 let launch = self.launch(is_dealt.then_some(number))?;

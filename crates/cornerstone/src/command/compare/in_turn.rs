@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use analysis::compare::{ComparedRuns, Settings, Verdict, compare, interim_checks};
 use analysis::launches::pooled;
-use record::Run;
+use record::{Measurement, Run};
 use serde_json::json;
 
 use super::{Outcome, note_differences, show};
@@ -156,7 +156,13 @@ impl Pair {
         for (launches, confidence) in interim_checks(CONFIDENCE) {
             while (self.made as usize) < launches {
                 match self.attempt()? {
-                    Attempt::Whole(runs) => self.keep(*runs)?,
+                    Attempt::Whole(runs) => {
+                        let are_exact = are_exact(&runs);
+                        self.keep(*runs)?;
+                        if are_exact {
+                            return self.check(margin, CONFIDENCE);
+                        }
+                    }
                     Attempt::Failed => {}
                     Attempt::TimeOver => {
                         self.time_over = true;
@@ -245,15 +251,22 @@ impl Pair {
             self.out = Some(out);
             let [a, b] = [0, 1].map(|side: usize| self.sides[side].launches());
             note_differences(&a, &b);
-            let took = self.begin.elapsed();
-            let most = self.within.as_secs_f64() / took.as_secs_f64();
-            note(&format!(
-                "a launch of both takes {}: at most {most:.0} in {}",
-                wait(took.as_secs_f64()),
-                wait(self.within.as_secs_f64())
-            ));
+            if !are_exact(&[a, b]) {
+                self.announce();
+            }
         }
         Ok(())
+    }
+
+    /// Notes how many launches are possible, after the first pair.
+    fn announce(&self) {
+        let took = self.begin.elapsed();
+        let most = self.within.as_secs_f64() / took.as_secs_f64();
+        note(&format!(
+            "a launch of both takes {}: at most {most:.0} in {}",
+            wait(took.as_secs_f64()),
+            wait(self.within.as_secs_f64())
+        ));
     }
 
     /// Returns the comparison of all pairs so far.
@@ -323,6 +336,11 @@ impl Pair {
             }
         }
     }
+}
+
+/// Returns whether all numbers are exact, so that other launches would measure the same.
+fn are_exact(runs: &[Run; 2]) -> bool {
+    runs.iter().flat_map(|run| &run.measurements).all(Measurement::is_exact)
 }
 
 /// The number of launches in a run of the first pair, if both commands deal places by the launches before them.

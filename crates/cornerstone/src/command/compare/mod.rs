@@ -5,7 +5,7 @@ mod in_turn;
 use std::path::Path;
 use std::process::ExitCode;
 
-use analysis::compare::{ComparedRuns, Settings, Verdict, compare};
+use analysis::compare::{ComparedRuns, Comparison, Verdict, compare};
 use record::Run;
 
 use crate::arguments::{CompareArguments, Share};
@@ -70,9 +70,9 @@ fn in_between(compared: &ComparedRuns) -> String {
              {HINT}\n"
         );
     }
-    let differ = compared.count(Verdict::Slower) + compared.count(Verdict::Faster) > 0;
-    let Settings { one_launch_tells, paired, .. } = compared.settings;
-    match differ && !one_launch_tells && !paired {
+    let differs =
+        |one: &Comparison| !one.exact && matches!(one.verdict, Verdict::Slower | Verdict::Faster);
+    match compared.comparisons.iter().any(differs) && !compared.settings.paired {
         true => format!("the runs were made at different times: {HINT}\n"),
         false => String::new(),
     }

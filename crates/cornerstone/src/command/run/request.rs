@@ -213,6 +213,7 @@ fn settings(arguments: &RunArguments) -> Settings {
         precision: arguments.precision.map_or(defaults.precision, |Share(share)| share),
         confidence: arguments.confidence.map_or(defaults.confidence, |Share(share)| share),
         time_limit_s: arguments.time_limit.map_or(defaults.time_limit_s, |Seconds(s)| s),
+        time_limit_is_chosen: arguments.time_limit.is_some(),
         repetitions: arguments.turns.unwrap_or(defaults.repetitions),
         seed: arguments.seed.unwrap_or(defaults.seed),
         only: arguments.only.iter().map(|one| (one.name.clone(), one.values.clone())).collect(),
@@ -234,18 +235,23 @@ fn launches(
     fabric: &FabricChoice,
     settings: &Settings,
 ) -> Result<Rounds, Failure> {
-    let only_one = match fabric {
-        FabricChoice::Simulated(_) => Some("a simulated machine does the same in each launch"),
-        FabricChoice::Mpi => Some("mpiexec has started the ranks once"),
-        _ => None,
-    };
-    match (only_one, arguments.launches) {
-        (Some(why), Some(2..)) => Err(Failure::usage(format!("--launches is not possible: {why}"))
-            .hint("omit --launches, or use a fabric whose ranks this command starts")),
-        (Some(_), _) => Ok(Rounds::exactly(1)),
-        (None, Some(launches)) => Ok(Rounds::exactly(launches)),
-        (None, None) if arguments.turns.is_some() => Ok(Rounds::exactly(1)),
-        (None, None) => Ok(Rounds::within_the_time_of(settings, arguments.spread.is_some())),
+    match (fabric, arguments.launches) {
+        (FabricChoice::Simulated(_), launches) => {
+            if launches.is_some_and(|launches| launches > 1) {
+                note(
+                    "note: one launch: a simulated machine measures the same in each, and exactly",
+                );
+            }
+            Ok(Rounds::exactly(1))
+        }
+        (FabricChoice::Mpi, Some(2..)) => {
+            Err(Failure::usage("--launches is not possible: mpiexec has started the ranks once")
+                .hint("omit --launches, or use a fabric whose ranks this command starts"))
+        }
+        (FabricChoice::Mpi, _) => Ok(Rounds::exactly(1)),
+        (_, Some(launches)) => Ok(Rounds::exactly(launches)),
+        (_, None) if arguments.turns.is_some() => Ok(Rounds::exactly(1)),
+        (_, None) => Ok(Rounds::within_the_time_of(settings, arguments.spread.is_some())),
     }
 }
 

@@ -80,6 +80,7 @@ fn what_was_not_measured_or_is_undecided_is_in_every_format() {
 #[test]
 fn the_last_change_is_published_wherever_it_is() {
     let point = |median: f64| Point {
+        exact: false,
         run: "r".into(),
         started: "2026-01-13T12:00:00Z".into(),
         host: "h".into(),
