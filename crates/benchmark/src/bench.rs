@@ -225,7 +225,9 @@ impl Bench<'_> {
         E: FnMut(&mut dyn Rank) -> Result<()>,
     {
         let Bench { limit, overheads, index, .. } = *self;
-        let plan = LoopPlan { timing, in_a_row, pair: self.shape.pair, settings, limit, overheads };
+        let is_virtual = self.rank.clock().is_virtual;
+        let pair = self.shape.pair;
+        let plan = LoopPlan { timing, in_a_row, pair, settings, limit, is_virtual, overheads };
         let sink = &mut *self.sink;
         let mut progress = |Progress { samples, half_width, spent }: Progress| {
             sink(Event::Progress { index, samples, half_width, spent_s: spent.as_s() })

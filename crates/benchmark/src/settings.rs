@@ -23,7 +23,7 @@ pub struct Settings {
     pub time_limit_is_chosen: bool,
     /// Shortest time of a measurement in seconds, even if its samples agree sooner: a machine keeps one performance
     /// state for milliseconds. If `samples_max` samples would take less time, untimed events are inserted between them.
-    /// Samples that do not differ at all (virtual time) end at `samples_min`.
+    /// Equal samples in virtual time end sooner.
     pub time_min_s: f64,
     /// Minimum number of samples for which precision may end a measurement; below 30 the same as 30.
     pub samples_min: u64,

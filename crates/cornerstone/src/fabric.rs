@@ -10,6 +10,7 @@ pub(crate) mod ofi;
 pub(crate) mod openmp;
 mod places;
 mod simulated;
+mod simulated_signals;
 mod tcp;
 
 use std::path::Path;

@@ -8,6 +8,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 use crate::failure::Failure;
 
 /// Records the signal that requests the end of this process. A second signal ends it at once.
+#[derive(Clone)]
 pub(crate) struct Interruption {
     signal: Arc<AtomicUsize>,
 }

@@ -15,7 +15,7 @@ use crate::network::{ChannelUse, Networks};
 use crate::outside::{Outside, OutsideWork};
 use crate::path::{CriticalPath, Paths};
 use crate::trace::Trace;
-use crate::world::{Counts, World};
+use crate::world::{Advanced, Counts, World};
 
 /// Options of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,7 +112,7 @@ pub fn run<T: 'static>(
     run_watched(machine, options, program, &mut |_| ControlFlow::Continue(()))
 }
 
-/// As [`run`], but calls `watch` whenever a rank has run. `watch` may end the run.
+/// As [`run`], but calls `watch` whenever a rank has run, and after many events. `watch` may end the run.
 ///
 /// # Errors
 /// As [`run`]; a run that `watch` ended has the error [`Error::Aborted`].
@@ -296,8 +296,9 @@ fn drive<T: 'static>(
     while !world.borrow().has_failed() {
         let next = world.borrow_mut().advance();
         match next {
-            Some(rank) => ranks.resume(world, rank),
-            None => break,
+            Advanced::Rank(rank) => ranks.resume(world, rank),
+            Advanced::Events => {}
+            Advanced::End => break,
         }
         if watch(&Watched { world }).is_break() {
             world.borrow_mut().abort("whoever watched it asked for its end");

@@ -29,6 +29,8 @@ const WARM_UP_SHARE: u64 = 4;
 const WARM_UP_SAMPLES_MAX: usize = 1000;
 /// Minimum number of samples in which a warm-up can be detected. With fewer nothing is cut.
 const WARM_UP_SAMPLES_MIN: usize = 20;
+/// Number of samples in virtual time that end a measurement if they are equal, unless it needs many.
+const EQUAL_SAMPLES: usize = 8;
 /// Share of late starts in a chunk above which the slack is doubled, and number of chunks with more than half of the
 /// starts late after which a barrier replaces the agreed instant.
 const LATE_SHARE_MAX: f64 = 0.05;
@@ -47,6 +49,7 @@ pub(super) struct Controller<'a> {
     clock_cost_ps: f64,
     clock_step_ps: f64,
     in_a_row: bool,
+    is_virtual: bool,
     phase: Phase,
     events: u64,
     untimed: u64,
@@ -78,6 +81,7 @@ impl<'a> Controller<'a> {
             clock_cost_ps: plan.overheads.clock_cost_ps,
             clock_step_ps: plan.overheads.clock_step_ps,
             in_a_row: plan.in_a_row,
+            is_virtual: plan.is_virtual,
             phase: Phase::Calibrating,
             events: 1,
             untimed: 0,
@@ -105,7 +109,9 @@ impl<'a> Controller<'a> {
             Phase::WarmingUp | Phase::Measuring => {
                 let n = self.samples.len();
                 let most = (self.settings.samples_max.max(1) as usize).saturating_sub(n).max(1);
-                self.affordable(spent, (next_check(n) - n).min(most))
+                let next =
+                    if self.is_virtual && n == 0 { EQUAL_SAMPLES } else { next_check(n) - n };
+                self.affordable(spent, next.min(most))
             }
         };
         let Controller { events, untimed, start, .. } = *self;
@@ -228,6 +234,9 @@ impl<'a> Controller<'a> {
         let interval = median_interval(&sample, confidence);
         self.half_width = Some(interval.relative_half_width(sample.median()));
         let n = sample.len() as u64;
+        if self.is_virtual && n >= self.equal_samples() && sample.min() == sample.max() {
+            return Some(StopReason::Precision);
+        }
         let all = n >= self.settings.samples_max;
         let late = spent >= self.limit;
         let many = n >= self.settings.samples_min.min(self.settings.samples_max);
@@ -241,6 +250,12 @@ impl<'a> Controller<'a> {
             false if late => Some(StopReason::TimeLimit),
             _ => None,
         }
+    }
+
+    /// Returns the number of samples in virtual time that are enough if they are equal.
+    fn equal_samples(&self) -> u64 {
+        let wanted = self.settings.samples_min.min(self.settings.samples_max);
+        if wanted > Settings::default().samples_min { wanted } else { EQUAL_SAMPLES as u64 }
     }
 
     pub(super) fn progress(&self) -> Progress {

@@ -19,6 +19,8 @@ pub(crate) struct LoopPlan<'a> {
     pub(crate) settings: &'a Settings,
     /// The time limit of this measurement.
     pub(crate) limit: TimeSpan,
+    /// True if the clock is virtual: events that took the same time will do so again.
+    pub(crate) is_virtual: bool,
     pub(crate) overheads: Overheads,
 }
 

@@ -16,6 +16,7 @@ struct Scripted {
     ranks: usize,
     timing: Timing,
     in_a_row: bool,
+    is_virtual: bool,
     settings: Settings,
     reading_ps: u64,
     agreement_ps: fn(u64) -> u64,
@@ -28,6 +29,7 @@ impl Default for Scripted {
             ranks: 1,
             timing: Timing::First,
             in_a_row: true,
+            is_virtual: false,
             settings: Settings::default(),
             reading_ps: 0,
             agreement_ps: |_| 0,
@@ -55,6 +57,7 @@ impl Scripted {
                 pair: (0, 1),
                 settings: &self.settings,
                 limit: TimeSpan::from_s(self.settings.time_limit_s),
+                is_virtual: self.is_virtual,
                 overheads: Overheads::measure(&mut rank)?,
             };
             let mut calls = 0;
@@ -81,8 +84,13 @@ fn pass(time_ps: &Cell<u64>, ps: u64) {
 }
 
 #[test]
-fn equal_samples_of_virtual_time_stop_at_the_fewest() {
-    let outcome = Scripted::default().run(|_, _, time_ps| pass(time_ps, 5_000));
+fn equal_samples_of_virtual_time_are_few_and_others_go_on() {
+    let is_virtual = |is_virtual| Scripted { is_virtual, ..Scripted::default() };
+    let outcome = is_virtual(true).run(|_, _, time_ps| pass(time_ps, 5_000));
+    assert_eq!(outcome.samples_ps, [5_000.0; 8]);
+    let differing = |_: usize, call: u64, time_ps: &Cell<u64>| pass(time_ps, 5_000 + call % 2);
+    assert!(is_virtual(true).run(differing).samples_ps.len() >= 30);
+    let outcome = is_virtual(false).run(|_, _, time_ps| pass(time_ps, 5_000));
     assert_eq!(outcome.samples_ps, [5_000.0; 30]);
     assert_eq!(outcome.warm_up_ps, [5_000.0; 8]);
     assert_eq!(outcome.stop_reason, StopReason::Precision);

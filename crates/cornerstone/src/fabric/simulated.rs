@@ -17,6 +17,7 @@ use fabric_sim::{Level, Machine, Options, Watched};
 
 use super::job::{LaunchEnd, OnReport, RankReport};
 use super::link_use::LinkMeter;
+use super::simulated_signals::SignalGuard;
 use crate::arguments::{Answer, SimulationArguments};
 use crate::failure::Failure;
 use crate::interruption::Interruption;
@@ -41,10 +42,15 @@ pub(super) fn check(
     }
     let kinds: BTreeSet<(usize, Option<usize>)> =
         launches.iter().map(|one| (one.ranks, ranks_per_processor(wanted, one))).collect();
-    for (ranks, ranks_per_processor) in kinds {
+    let is_possible = |(ranks, ranks_per_processor): (usize, Option<usize>)| {
         let level = wanted.level.map(Level::from);
         let options = Options { level, ranks_per_processor, ..Options::new(ranks) };
-        fabric_sim::check(&machine, &options).map_err(|error| wrong(&error))?;
+        fabric_sim::check(&machine, &options)
+    };
+    let impossible: Vec<Error> = kinds.iter().filter_map(|kind| is_possible(*kind).err()).collect();
+    // Some launches that are impossible are skipped when their turn comes.
+    if let Some(error) = impossible.first().filter(|_| impossible.len() == kinds.len()) {
+        return Err(wrong(error));
     }
     let Some(path) = &wanted.trace else { return Ok(()) };
     let opened = OpenOptions::new().append(true).create(true).open(path);
@@ -98,6 +104,7 @@ pub(super) fn run(
     let reports = Reports::default();
     let program = program(launch.job.clone(), Rc::clone(&reports));
     let interruption = Interruption::watch();
+    let _guard = SignalGuard::new(interruption.clone());
     let mut stopped = None;
     let mut links = LinkMeter::default();
     let ended = fabric_sim::run_watched(&machine, &options, program, &mut |run| {

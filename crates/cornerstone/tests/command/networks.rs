@@ -179,17 +179,20 @@ fn a_stream_has_half_of_a_bus_while_another_shares_it() {
         ["run", "shared-stream", "--fabric", "sim:bus.toml", "--level", "packets", "--ranks", "4"];
     lab.succeed(&[&words[..], &["--sizes", "1000", "--out", "run.jsonl"]].concat());
     let all = lab.measurements("run.jsonl");
-    let mean = |name: &str, parts: std::ops::Range<usize>| {
+    // Returns the mean rate in the whole parts between two shares of the time. A part has four messages on average.
+    let mean = |name: &str, [from, to]: [f64; 2]| {
         let samples = metric(&all, "shared-stream", name)["samples"].as_array().unwrap();
-        let count = parts.len() as f64;
-        samples[parts].iter().map(|rate| rate.as_f64().unwrap()).sum::<f64>() / count
+        let at = |share: f64| share * samples.len() as f64;
+        let parts = &samples[at(from).ceil() as usize..at(to).floor() as usize];
+        parts.iter().map(|rate| rate.as_f64().unwrap()).sum::<f64>() / parts.len() as f64
     };
     // The bus carries 1 MB/s. The other pair sends from a third of 0.2 s to two thirds, and then the eight messages
-    // that it has posted, which takes 16 ms. The last message arrives after 0.208 s, so a part has 2.08 ms.
-    let [alone, shared, again] = [2..31, 35..63, 75..98].map(|parts| mean("rate", parts));
+    // that it has posted, which takes 16 ms. The last message arrives after 0.208 s.
+    let [alone, shared, again] =
+        [[0.02, 0.31], [0.35, 0.63], [0.75, 0.98]].map(|part| mean("rate", part));
     assert!((0.95..1.01).contains(&alone) && (0.95..1.01).contains(&again), "{alone} {again}");
     assert!((0.47..0.53).contains(&shared), "{shared}");
-    let others = [0..31, 35..63, 75..100].map(|parts| mean("others", parts));
+    let others = [[0.0, 0.31], [0.35, 0.63], [0.75, 1.0]].map(|part| mean("others", part));
     assert!(others[0] == 0.0 && others[2] == 0.0, "{others:?}");
     assert!((0.47..0.53).contains(&others[1]), "{others:?}");
 }
@@ -213,7 +216,7 @@ fn machines_and_faults_that_cannot_be_are_told() {
     );
     let outside = run("[[fault]]\nat_us = 5\nnode = 4\n", &on_hosts);
     assert!(
-        outside.contains("fault 1 of the machine names node 4: it has nodes 0 to 3"),
+        outside.contains("names node 4, but these ranks are on nodes 0 to 3: it needs 5 nodes"),
         "{outside}"
     );
     let dead = run("[[fault]]\nat_us = 5000\nnode = 3\n", &on_hosts);

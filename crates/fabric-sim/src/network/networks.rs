@@ -202,7 +202,11 @@ impl Networks {
     pub(crate) fn channels_of(&self, broken: &Broken) -> Result<Vec<u32>, String> {
         let has = |node: usize| match node < self.nodes {
             true => Ok(()),
-            false => Err(format!("names node {node}: it has nodes 0 to {}", self.nodes - 1)),
+            false => Err(format!(
+                "names node {node}, but these ranks are on nodes 0 to {}: it needs {} nodes",
+                self.nodes - 1,
+                node + 1
+            )),
         };
         match *broken {
             Broken::Node(node) => {

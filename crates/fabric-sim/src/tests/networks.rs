@@ -171,7 +171,7 @@ fn faults_outside_of_the_machine_and_other_levels_are_refused() {
     let options = Options { level: Some(Level::LogGp), ..Options::new(8) };
     assert!(refused(&machine, &options).contains("several networks"));
     for (broken, words) in [
-        (Broken::Node(8), "fault 1 of the machine names node 8: it has nodes 0 to 7"),
+        (Broken::Node(8), "names node 8, but these ranks are on nodes 0 to 7: it needs 9 nodes"),
         (
             Broken::Link { network: 1, between: (0, 4) },
             "fault 1 of the machine names a link between nodes 0 and 4, which `ring` does not have",

@@ -32,6 +32,19 @@ use operation::{Operations, Waiting};
 use processors::Processors;
 pub(crate) use time::Next;
 
+/// Maximum number of events between two moments at which a run is watched: some milliseconds of work.
+const EVENTS_UNWATCHED_MAX: usize = 10_000;
+
+/// How far a simulation has got.
+pub(crate) enum Advanced {
+    /// This rank can continue.
+    Rank(usize),
+    /// Many events have been handled, and none lets a rank continue.
+    Events,
+    /// There are no more events.
+    End,
+}
+
 /// The state of a run.
 pub(crate) struct World {
     pub(crate) machine: Rc<Machine>,
@@ -198,12 +211,12 @@ impl World {
         self.continues_next = Some(rank);
     }
 
-    /// Handles events until a rank can continue, and returns that rank. `None`: there are no more events.
-    pub(crate) fn advance(&mut self) -> Option<usize> {
+    /// Handles events until a rank can continue, or so many that the run should be watched.
+    pub(crate) fn advance(&mut self) -> Advanced {
         if let Some(rank) = self.continues_next.take() {
-            return Some(rank);
+            return Advanced::Rank(rank);
         }
-        loop {
+        for _ in 0..EVENTS_UNWATCHED_MAX {
             if self.network.is_unsettled() && !self.agenda.has_more_now() {
                 self.network.settle(&mut self.agenda);
                 continue;
@@ -211,10 +224,11 @@ impl World {
             if self.await_outside() {
                 continue;
             }
-            match self.agenda.pop()? {
+            let Some(event) = self.agenda.pop() else { return Advanced::End };
+            match event {
                 Event::Wake(rank) => {
                     self.ranks[rank as usize].waiting = Waiting::Running;
-                    return Some(rank as usize);
+                    return Advanced::Rank(rank as usize);
                 }
                 Event::Launch(message) => self.launch(message),
                 Event::Served(message) => self.access_served(message),
@@ -228,6 +242,7 @@ impl World {
                 }
             }
         }
+        Advanced::Events
     }
 
     /// Waits for work outside that may end before the next event. Returns whether any has ended.

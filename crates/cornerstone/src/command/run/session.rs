@@ -149,11 +149,15 @@ impl Session {
             self.progress.begin_launch(index, &launch);
             self.started = None;
             let Some(reason) = self.start(index, &launch, interruption)? else { break };
-            let Some((step, label)) = self.started.take() else {
-                return Err(Failure::failed(reason));
-            };
-            self.skipped.entry(reason).or_default().insert(label);
-            launch.job.steps.drain(..=step);
+            let skipped = self.skipped.entry(reason).or_default();
+            match self.started.take() {
+                Some((step, label)) => {
+                    skipped.insert(label);
+                    launch.job.steps.drain(..=step);
+                }
+                // A launch that is impossible as a whole has started no step.
+                None => skipped.extend(launch.job.steps.drain(..).map(|step| step.label())),
+            }
         }
         Ok(())
     }

@@ -35,14 +35,12 @@ impl Session {
         }
         if self.run.headers.is_empty() {
             self.results.remove_if_empty();
-            return ended.map(|()| ExitCode::SUCCESS);
+            return ended.and_then(|()| nothing(refused)).map(|()| ExitCode::SUCCESS);
         }
         if let Err(failure) = ended {
             return Err(self.ended_early(failure, &path));
         }
-        if let Some(reason) = refused {
-            return Err(Failure::failed(format!("nothing was measured: {reason}")));
-        }
+        nothing(refused)?;
         let report_path = results::beside(&path);
         self.run = pooled(self.run);
         let reported = report::write(&report_path, std::slice::from_ref(&self.run));
@@ -107,5 +105,13 @@ impl Session {
             }
             RunFormat::Json | RunFormat::Csv => Ok(()),
         }
+    }
+}
+
+/// Fails for a run that was refused as a whole, for this reason.
+fn nothing(refused: Option<String>) -> Result<(), Failure> {
+    match refused {
+        Some(reason) => Err(Failure::failed(format!("nothing was measured: {reason}"))),
+        None => Ok(()),
     }
 }
