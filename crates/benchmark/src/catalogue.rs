@@ -3,6 +3,7 @@
 use analysis::limits::BoundRule;
 
 use crate::declaration::Benchmark;
+use crate::options::RunOption;
 use crate::overview::OVERVIEW;
 use crate::programs::ALL;
 use crate::similar::most_similar;
@@ -52,6 +53,11 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Benchmark>, UnknownBenchm
 /// Returns the benchmark with this name.
 pub fn find(name: &str) -> Option<&'static Benchmark> {
     catalogue().iter().find(|benchmark| benchmark.name == name)
+}
+
+/// Returns the benchmarks that use an option.
+pub fn users(option: RunOption) -> impl Iterator<Item = &'static Benchmark> {
+    catalogue().iter().filter(move |benchmark| benchmark.uses(option))
 }
 
 /// Returns the bound of the benchmark with this name; [`BoundRule::None`] if no benchmark has the name.

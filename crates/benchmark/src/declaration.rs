@@ -6,6 +6,7 @@ use record::Parameters;
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope};
+use crate::options::RunOption;
 use crate::paper::PaperPart;
 use crate::presentation::{HasFigure, Headline, OsuTest, View};
 use crate::program::{Definition, Program};
@@ -28,8 +29,6 @@ pub struct Benchmark {
     pub ranks: RankRule,
     /// Required placement of its ranks.
     pub placement: Placement,
-    /// Message sizes are rounded up to a multiple of this number of bytes: 8 if numbers are added, else 1.
-    pub size_multiple_bytes: u64,
     /// Rule of the machine's limit that bounds its numbers.
     pub bound: BoundRule,
     /// Rows among the headlines of a run.
@@ -50,6 +49,8 @@ pub struct Benchmark {
     pub repeats: Repeats,
     /// True if a measurement can be combined from repetitions.
     pub(crate) repeatable: bool,
+    /// Options that it uses, of those that not every benchmark uses.
+    pub options: &'static [&'static [RunOption]],
     /// Algorithms over messages by which it can be made, if it is a collective that has some.
     pub algorithms: &'static [Algorithm],
     /// Time of a measurement in seconds, if that does not follow from its messages.
@@ -174,6 +175,14 @@ impl Benchmark {
         self.algorithms
             .iter()
             .filter(move |one| every || wanted.iter().any(|name| name == one.name()))
+    }
+
+    /// Returns whether it uses an option.
+    pub fn uses(&self, option: RunOption) -> bool {
+        match option {
+            RunOption::Turns => self.repeatable,
+            option => self.options.iter().any(|group| group.contains(&option)),
+        }
     }
 
     /// Returns the program that it measures.

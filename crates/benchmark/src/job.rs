@@ -79,7 +79,7 @@ impl Step {
 }
 
 /// Returns a size with the largest binary unit of which it is a multiple.
-fn in_bytes(size: u64) -> String {
+pub(crate) fn in_bytes(size: u64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.into_iter().find(|(unit, _)| size >= *unit && size.is_multiple_of(*unit)) {
         Some((unit, name)) => format!("{} {name}", size / unit),

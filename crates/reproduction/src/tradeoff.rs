@@ -1,7 +1,7 @@
 //! The gain of faster processors and faster links on a simulated machine, as in MPI-SHARC section 6: the times of calls
 //! over message sizes and over ranks, beside those of the machine as it is.
 
-use benchmark::Step;
+use benchmark::{Settings, Sizes, Step};
 use fabric_sim::Machine;
 use record::Parameters;
 use serde::Serialize;
@@ -105,13 +105,18 @@ pub fn tradeoff(
     question.calls.iter().map(of_call).collect()
 }
 
-/// Returns the sizes in whole elements of a call, as a measurement of it rounds them up.
+/// Number of ranks for which sizes are rounded; any number rounds them in the same way.
+const RANKS: usize = 2;
+
+/// Returns the sizes as a measurement of the call rounds them.
 fn whole_sizes(call: &str, sizes_bytes: &[u64]) -> Vec<u64> {
-    let multiple_bytes = benchmark::find(call).map_or(1, |one| one.size_multiple_bytes);
-    let mut sizes: Vec<u64> =
-        sizes_bytes.iter().map(|size| size.next_multiple_of(multiple_bytes)).collect();
-    sizes.dedup();
-    sizes
+    let wanted = Sizes::new(sizes_bytes.to_vec()).ok();
+    match (benchmark::find(call), wanted) {
+        (Some(one), Some(wanted)) => {
+            one.measured_sizes(RANKS, Some(wanted), &Settings::default()).into_iter().collect()
+        }
+        _ => sizes_bytes.to_vec(),
+    }
 }
 
 fn time_of(machine: &Machine, call: &str, ranks: usize, size_bytes: u64) -> Result<f64, String> {

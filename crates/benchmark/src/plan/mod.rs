@@ -14,10 +14,12 @@ use crate::settings::{EVERY_ALGORITHM, Settings};
 
 mod estimate;
 mod hand_over;
+mod requested;
 mod step;
 mod yardsticks;
 
 use hand_over::repeat_hand_over;
+pub use requested::check_request;
 use step::steps;
 use yardsticks::add_yardsticks;
 
@@ -42,7 +44,37 @@ pub enum PlanError {
         /// Names of the benchmarks that have algorithms, each with those.
         known: Vec<(&'static str, Vec<&'static str>)>,
     },
-    /// No case of the selection has the requested values of parameters.
+    /// No benchmark of the selection takes any of the requested sizes.
+    #[error("no benchmark of the selection takes the sizes {}: {}", .wanted.join(", "), .benchmarks.join(", "))]
+    Sizes {
+        /// The requested sizes.
+        wanted: Vec<String>,
+        /// The benchmarks.
+        benchmarks: Vec<&'static str>,
+    },
+    /// No case of the selection has a parameter.
+    #[error("no case of the selection has a parameter `{name}`{}{}", suggested(.nearest), parameters(.known))]
+    Parameter {
+        /// The parameter.
+        name: String,
+        /// The most similar one, if one is similar.
+        nearest: Option<String>,
+        /// The parameters of the cases.
+        known: Vec<String>,
+    },
+    /// No case of the selection has a value of a parameter.
+    #[error("no case of the selection has {name}={value}{}; there are {name}={}", suggested(.nearest), .known.join(","))]
+    Value {
+        /// The parameter.
+        name: String,
+        /// The requested value.
+        value: String,
+        /// The most similar one, if one is similar.
+        nearest: Option<String>,
+        /// The values in the cases.
+        known: Vec<String>,
+    },
+    /// No case of the selection has the requested values of parameters together.
     #[error("no case of the selection has {}{}", only(.wanted), cases_have(.known))]
     Only {
         /// The requested values.
@@ -50,6 +82,17 @@ pub enum PlanError {
         /// Values of these parameters in the cases of the selection.
         known: Vec<(String, Vec<String>)>,
     },
+}
+
+fn suggested(nearest: &Option<String>) -> String {
+    nearest.as_ref().map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+fn parameters(known: &[String]) -> String {
+    match known.is_empty() {
+        true => "; they have none".into(),
+        false => format!("; there are {}", known.join(", ")),
+    }
 }
 
 fn only(wanted: &[(String, Vec<String>)]) -> String {

@@ -6,6 +6,7 @@ use contract::{Rank, Result, Source, Tag, TagSelector, Work, WorkKind};
 use crate::case::each_size;
 use crate::data::{Blocks, Data, Received};
 use crate::declaration::{Benchmark, Group, Repeats};
+use crate::options::TIMED;
 use crate::presentation::View;
 use crate::program::{Program, Timing};
 use crate::ranks::{Placement, RankRule};
@@ -20,7 +21,6 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     source: None,
     ranks: RankRule::Pair,
     placement: Placement::Spread,
-    size_multiple_bytes: 1,
     cases: each_size,
     program: BETWEEN_TWO,
     measure: |bench| bench.timed(),
@@ -31,6 +31,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     osu: None,
     repeats: Repeats::Launches,
     repeatable: true,
+    options: &[TIMED],
     algorithms: &[],
     lasts_s: None,
 };

@@ -3,6 +3,7 @@
 mod compare;
 mod fabric;
 mod generate;
+mod given;
 mod history;
 mod hosts;
 mod launch;
@@ -25,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::failure::STATUS_USAGE;
 pub(crate) use benchmark::Sizes;
@@ -49,7 +50,7 @@ pub(crate) use sci::{
 pub(crate) use simulation::{Answer, SimulationArguments};
 pub(crate) use tradeoff::TradeoffArguments;
 pub(crate) use traffic::TrafficArguments;
-pub(crate) use values::{AlgorithmNames, Only, RankCounts, Seconds, Share, Variable};
+pub(crate) use values::{AlgorithmNames, Format, Only, RankCounts, Seconds, Share, Variable};
 
 /// Heading of the options on the place of results.
 const RESULTS: &str = "Results";
@@ -145,18 +146,6 @@ pub(crate) enum Command {
     Sci(SciArguments),
     /// Compare the gain of faster processors and faster links on a simulated machine
     Tradeoff(TradeoffArguments),
-}
-
-/// How results are written to standard output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people: tables at the end
-    #[default]
-    Table,
-    /// One JSON object per line, as soon as each number is measured
-    Json,
-    /// Comma-separated values with a header, as soon as each number is measured
-    Csv,
 }
 
 #[derive(Args, Debug)]

@@ -4,8 +4,22 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::str::FromStr;
 
+use clap::ValueEnum;
+
 use benchmark::EVERY_ALGORITHM;
 use contract::collective::Algorithm;
+
+/// How results are written to standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    #[default]
+    Table,
+    /// JSON, for programs
+    Json,
+    /// Comma-separated values with a header
+    Csv,
+}
 
 /// Numbers of ranks: in ascending order, each once, never zero and never empty.
 #[derive(Clone, Debug, PartialEq, Eq)]

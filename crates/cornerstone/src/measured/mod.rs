@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use analysis::launches::pooled;
-use benchmark::EVERYTHING;
+use benchmark::{Benchmark, EVERYTHING, RunOption, select};
 use record::{Measurement, Run};
 
 use crate::arguments::Typed;
@@ -71,14 +71,17 @@ impl MeasuredCommand {
     }
 
     /// Returns whether it is a `cornerstone run` that this build can parse, that sets no time for each case, and that
-    /// does not measure everything, which has its own times.
+    /// measures neither everything, which has its own times, nor only what takes its own time.
     pub(crate) fn has_ordinary_times(&self) -> bool {
         let words: Vec<String> = self.line.split_whitespace().map(String::from).collect();
         let begin = words.windows(2).position(|pair| is_run(&pair[0], &pair[1]));
         let typed = begin.and_then(|begin| Typed::read(&words[begin..]));
         let run = typed.and_then(|typed| typed.arguments());
         run.is_some_and(|run| {
-            !run.names.iter().any(|name| name == EVERYTHING) && run.time_limit.is_none()
+            let has_limit = |one: &&Benchmark| one.uses(RunOption::TimeLimit);
+            !run.names.iter().any(|name| name == EVERYTHING)
+                && run.time_limit.is_none()
+                && select(&run.names).is_ok_and(|selection| selection.iter().any(has_limit))
         })
     }
 
@@ -207,6 +210,7 @@ mod tests {
         assert!(is_open("env A=1 cornerstone run barrier"));
         assert!(!is_open("cornerstone run ping-pong --time-limit 1s"));
         assert!(!is_open("cornerstone run everything"));
+        assert!(!is_open("cornerstone run clock hartstone"));
         assert!(!is_open("mpiexec -n 2 osu_latency"));
         assert!(!is_open("cornerstone run ping-pong --an-option-of-another-build"));
     }

@@ -38,6 +38,7 @@ mod predictions;
 mod reading;
 mod real_time;
 mod report;
+mod requests;
 mod results;
 mod resuming;
 mod sci;

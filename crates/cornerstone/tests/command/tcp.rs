@@ -32,8 +32,10 @@ fn ranks_on_the_hosts_of_a_file_measure_too() {
     assert!(!lab.measurements("a.jsonl").is_empty());
     assert!(lab.becomes_empty());
     let words = ["run", "ping-pong", "--ranks", "4", "--fabric", "tcp", "--hosts", "hosts"];
-    lab.run(&words)
-        .refuses(2, &["4 ranks are too many: the hosts have only so many slots", "--ranks 3"]);
+    lab.run(&words).refuses(
+        2,
+        &["4 ranks are too many, 3 are possible: the hosts have only so many slots", "--ranks 3"],
+    );
 }
 
 #[test]
@@ -55,7 +57,7 @@ fn patterns_corner_turns_and_chains_run_on_the_hosts_of_a_file_too() {
     }
     lab.write("hosts", "localhost\n");
     lab.run(&[&["pipeline", "image.toml"][..], &tcp].concat())
-        .refuses(2, &["2 ranks are too many: the hosts have only so many slots"]);
+        .refuses(2, &["2 ranks are too many, 1 are possible: the hosts have only so many slots"]);
     lab.run(&["pmp", "pair.pmp", "--hosts", "hosts"])
         .refuses(2, &["--hosts is for runs over TCP", "--fabric cluster"]);
 }

@@ -4,7 +4,7 @@ use analysis::limits::{BoundRule, Traffic};
 use contract::Reduction;
 use contract::collective::{self, Collective};
 
-use super::{NUMBER_BYTES, each_size_in_numbers};
+use super::each_size_in_numbers;
 use crate::data::{Blocks, Received};
 use crate::declaration::{Benchmark, Group};
 use crate::presentation::{KeyFigure, OsuTest};
@@ -20,7 +20,6 @@ pub(in crate::programs) const REDUCE: Benchmark = Benchmark {
         the time is that of the slowest rank; the size is that of one rank's numbers, rounded up to a multiple of \
         8; the rate is size / time.",
     ranks: RankRule::AtLeast(2),
-    size_multiple_bytes: NUMBER_BYTES,
     // Each operand must be read once, at whichever rank they are combined.
     bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p - 1 }),
     key_figures: &[KeyFigure::ShortAllreduce.after(1)],

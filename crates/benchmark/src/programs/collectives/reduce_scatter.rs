@@ -20,7 +20,6 @@ pub(in crate::programs) const REDUCE_SCATTER: Benchmark = Benchmark {
         element. All ranks start together; the time is that of the slowest rank; the size is that of one block, \
         rounded up to a multiple of 8; the rate is size / time.",
     ranks: RankRule::AtLeast(2),
-    size_multiple_bytes: NUMBER_BYTES,
     // Each rank must read its block of every other rank.
     bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p * (p - 1) }),
     headlines: &[Headline {

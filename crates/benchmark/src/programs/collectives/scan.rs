@@ -4,7 +4,7 @@ use analysis::limits::{BoundRule, Traffic};
 use contract::Reduction;
 use contract::collective::{self, Collective};
 
-use super::{NUMBER_BYTES, each_size_in_numbers};
+use super::each_size_in_numbers;
 use crate::data::{Addends, Blocks, Received};
 use crate::declaration::{Benchmark, Group};
 use crate::presentation::Headline;
@@ -59,7 +59,6 @@ pub(in crate::programs) const EXCLUSIVE_SCAN: Benchmark = Benchmark {
 const EITHER: Benchmark = Benchmark {
     group: Group::Collectives,
     ranks: RankRule::AtLeast(2),
-    size_multiple_bytes: NUMBER_BYTES,
     // The last rank's result depends on the operands of all others, at whichever ranks they are combined.
     bound: BoundRule::AllRanks(|p| Traffic { hand_overs: 1, blocks: p - 1 }),
     cases: each_size_in_numbers,

@@ -47,7 +47,6 @@ pub(in crate::programs) const IMPACT: Benchmark = Benchmark {
         timing: Timing::Slowest,
         ..COLLECTIVE
     },
-    size_multiple_bytes: size_of::<u64>() as u64,
     repeatable: false,
     ..BENCHMARK
 };

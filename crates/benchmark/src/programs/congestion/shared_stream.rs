@@ -7,6 +7,7 @@ use super::stream::{DURATION_S, SIZE_MIN, Streams, cases, end_ps, lasts_s, longe
 use crate::bench::Bench;
 use crate::declaration::{Benchmark, Group};
 use crate::event::Event;
+use crate::options::RunOption;
 use crate::paper;
 use crate::presentation::Headline;
 use crate::programs::common::BENCHMARK;
@@ -18,16 +19,16 @@ pub(in crate::programs) const SHARED_STREAM: Benchmark = Benchmark {
     summary: "the rate over time of one pair, while others send as well in the middle third",
     explains: "As steady-stream, but only rank 0 sends to rank P/2 all the time, 0.2 s or --duration. The other ranks of \
         the lower half send to theirs in the middle third of it. The samples of the rate are those of the first pair \
-        in a hundred equal parts of the time, in order; `others` has those of the other pairs together. The gap is \
+        in a hundred equal parts of the time, or as many as have four messages each, in order; `others` has those of the other pairs together. The gap is \
         the longest time between two messages of the first pair. Fewer than four ranks have no other pair.",
     source: paper::SCALE.part("section 1: congestion and faults of links"),
     ranks: RankRule::AtLeast(2),
     headlines: &[Headline { words: "shared stream: longest gap", metric: "gap", size_bytes: None }],
     cases,
     measure,
-    size_multiple_bytes: SIZE_MIN as u64,
     repeatable: false,
     lasts_s: Some(lasts_s),
+    options: &[&[RunOption::Duration]],
     ..BENCHMARK
 };
 

@@ -10,6 +10,7 @@ use super::stream::{
 use crate::bench::Bench;
 use crate::declaration::{Benchmark, Group};
 use crate::event::Event;
+use crate::options::RunOption;
 use crate::paper;
 use crate::presentation::Headline;
 use crate::programs::common::BENCHMARK;
@@ -22,8 +23,8 @@ pub(in crate::programs) const STEADY_STREAM: Benchmark = Benchmark {
     explains: "Rank r of the lower half sends messages to rank r + P/2 as fast as possible, with eight of them \
         posted, for 0.2 s or until 256 MiB are sent, or for --duration if given. Messages are numbered: one that \
         is lost, duplicated or out of order ends the run. The samples of the rate are those of a hundred equal \
-        parts of the time, in order. The gap is the longest time between two messages of a pair, a sample for each \
-        pair; the longest gap is that of all pairs. The recovery is the longest time in which the rate stays below \
+        parts of the time, or as many as have four messages each, in order. The gap is the longest time between two \
+        messages of a pair, a sample for each pair; the longest gap is that of all pairs. The recovery is the longest time in which the rate stays below \
         half of what it reaches in a quarter of the time.",
     source: paper::SCALE.part("section 1: congestion and faults of links"),
     ranks: RankRule::AtLeast(2),
@@ -39,9 +40,9 @@ pub(in crate::programs) const STEADY_STREAM: Benchmark = Benchmark {
     ],
     cases,
     measure,
-    size_multiple_bytes: SIZE_MIN as u64,
     repeatable: false,
     lasts_s: Some(lasts_s),
+    options: &[&[RunOption::Duration]],
     ..BENCHMARK
 };
 
@@ -64,7 +65,7 @@ fn report(bench: &mut Bench<'_>, arrivals: &[Vec<u64>], size: usize) -> Result<(
     let end_ps = end_ps(arrivals)?;
     let rates = rates(arrivals, size, end_ps);
     let us = |ps: u64| ps as f64 / 1e6;
-    let recovery_us = slow_parts(&rates) as f64 * us(end_ps) / PARTS as f64;
+    let recovery_us = slow_parts(&rates) as f64 * us(end_ps) / rates.len() as f64;
     let gaps: Vec<f64> = arrivals.iter().map(|times| us(longest_gap(times))).collect();
     let longest = gaps.iter().copied().fold(0.0, f64::max);
     let timing = record::Timing::of_single_events("none", us(end_ps) / 1e6);

@@ -11,8 +11,10 @@ use crate::contents::{check_block, fill};
 use crate::programs::common::TAG;
 use crate::settings::Settings;
 
-/// Number of parts of the time for which rates are reported.
+/// Maximum number of parts of the time for which rates are reported.
 pub(super) const PARTS: usize = 100;
+/// Mean number of messages of a part. The rate of a part that is shorter than a message would be zero.
+const MESSAGES_A_PART: usize = 4;
 /// Default time of sending.
 pub(super) const DURATION_S: f64 = 0.2;
 /// Number of messages that a sender has posted at a time.
@@ -152,12 +154,14 @@ pub(super) fn end_ps(arrivals: &[Vec<u64>]) -> Result<u64> {
 
 /// Returns the rate of some pairs together in each part of the time, in MB/s.
 pub(super) fn rates(arrivals: &[Vec<u64>], size: usize, end_ps: u64) -> Vec<f64> {
-    let mut counts = [0u64; PARTS];
+    let messages = arrivals.iter().map(Vec::len).sum::<usize>();
+    let parts = (messages / MESSAGES_A_PART).clamp(1, PARTS);
+    let mut counts = vec![0u64; parts];
     for &time in arrivals.iter().flatten() {
-        let part = (u128::from(time) * PARTS as u128 / u128::from(end_ps)) as usize;
-        counts[part.min(PARTS - 1)] += 1;
+        let part = (u128::from(time) * parts as u128 / u128::from(end_ps)) as usize;
+        counts[part.min(parts - 1)] += 1;
     }
-    let part_us = end_ps as f64 / 1e6 / PARTS as f64;
+    let part_us = end_ps as f64 / 1e6 / parts as f64;
     counts.iter().map(|&count| count as f64 * size as f64 / part_us).collect()
 }
 
@@ -173,10 +177,13 @@ mod tests {
 
     #[test]
     fn rates_are_those_of_equal_parts_of_the_time() {
-        // 100 parts of 1 us: ten messages of 8 bytes in the first, one in the last.
-        let times = [vec![500_000; 10], vec![100_000_000]];
+        // 100 parts of 1 us: 400 messages of 8 bytes in the first, one in the last.
+        let times = [vec![500_000; 400], vec![100_000_000]];
         let found = rates(&times, 8, 100_000_000);
-        assert_eq!((found[0], found[1], found[99]), (80.0, 0.0, 8.0));
+        assert_eq!((found[0], found[1], found[99]), (3200.0, 0.0, 8.0));
+        // Eight messages are two parts of 50 us: seven messages and one.
+        let few = rates(&[vec![500_000; 7], vec![100_000_000]], 8, 100_000_000);
+        assert_eq!(few, [7.0 * 8.0 / 50.0, 8.0 / 50.0]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::bench::Bench;
 use crate::case::once;
 use crate::declaration::{Benchmark, Group, Repeats};
 use crate::event::Event;
+use crate::options::RunOption;
 use crate::paper;
 use crate::presentation::View;
 use crate::program::{Program, Timing};
@@ -32,7 +33,7 @@ pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
         --duration sets the time of the measurement (default 1 s); above 5 s, results are reported repeatedly, so \
         an interrupted run keeps them. The paper measures for half an hour.",
     source: paper::MITRE.part("section 4.2"),
-    ranks: RankRule::EveryProcessor,
+    ranks: RankRule::EveryProcessorUnlessAsked,
     placement: Placement::InOrder,
     view: View::Pauses,
     cases: once,
@@ -40,6 +41,7 @@ pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
     measure,
     lasts_s: Some(|settings, _| settings.real_time.trial_s()),
     repeats: Repeats::Never,
+    options: &[&[RunOption::Duration, RunOption::Threshold, RunOption::Limit, RunOption::Osnoise]],
     repeatable: false,
     ..BENCHMARK
 };

@@ -7,6 +7,7 @@ use crate::bench::Bench;
 use crate::case::{Case, Scope, sized};
 use crate::data::{Blocks, Data, Received};
 use crate::declaration::{Benchmark, Group, Repeats};
+use crate::options::{PERIODS, RunOption};
 use crate::paper;
 use crate::period::{self, Deadlines, Trial};
 use crate::program::{Program, Timing};
@@ -44,6 +45,7 @@ pub(in crate::programs) const HARTSTONE: Benchmark = Benchmark {
     measure,
     lasts_s: Some(|settings, _| period::lasts_s(settings)),
     repeats: Repeats::Trials,
+    options: &[PERIODS, &[RunOption::Load]],
     repeatable: false,
     ..BENCHMARK
 };

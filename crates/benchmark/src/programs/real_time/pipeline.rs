@@ -8,6 +8,7 @@ use crate::case::{Case, Scope};
 use crate::chain::{Chain, ChainVariant, Pacing, level_names};
 use crate::data::Blocks;
 use crate::declaration::{Benchmark, Group, Repeats};
+use crate::options::PERIODS;
 use crate::paper;
 use crate::period::{self, Deadlines, Known, Trial, derived};
 use crate::pipeline::{Member, Mode, SETTLING, WAYS, computing_us, in_rounds, profile, source_of};
@@ -44,6 +45,7 @@ pub(in crate::programs) const PIPELINE: Benchmark = Benchmark {
     measure,
     lasts_s: Some(lasts_s),
     repeats: Repeats::Trials,
+    options: &[PERIODS],
     repeatable: false,
     ..BENCHMARK
 };

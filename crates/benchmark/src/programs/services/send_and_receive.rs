@@ -41,7 +41,6 @@ pub(in crate::programs) const SEND_AND_RECEIVE: Benchmark = Benchmark {
         metric: "time",
         size_bytes: Some(4),
     }],
-    size_multiple_bytes: WORD_BYTES,
     cases,
     repeatable: false,
     measure: buffers,

@@ -12,6 +12,7 @@ use crate::case::{Case, Scope, sized};
 use crate::data::Blocks;
 use crate::declaration::{Benchmark, Group};
 use crate::event::Event;
+use crate::options::{LOCALITY, TIMED};
 use crate::paper;
 use crate::presentation::View;
 use crate::programs::applications::APPLICATION;
@@ -39,6 +40,7 @@ pub(in crate::programs) const TRAFFIC: Benchmark = Benchmark {
     cases: models,
     program: crate::program::Program { blocks: |_| Blocks::NONE, ..APPLICATION.program },
     measure,
+    options: &[TIMED, LOCALITY],
     ..APPLICATION
 };
 

@@ -10,7 +10,7 @@ use crate::declaration::{Benchmark, Group};
 use crate::paper;
 use crate::presentation::Headline;
 use crate::program::Program;
-use crate::programs::collectives::{NUMBER_BYTES, each_size_in_numbers};
+use crate::programs::collectives::each_size_in_numbers;
 use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
 use crate::shape::{Role, Shape};
 
@@ -74,7 +74,6 @@ pub(in crate::programs) const ACCUMULATE: Benchmark = Benchmark {
     explains: "Rank 0 atomically adds double-precision numbers to those in the memory of rank 1, and flushes. \
         It times from the call to the return of the flush; the rate is size / time. The sums are checked.",
     source: paper::OSU.part("osu_acc_latency"),
-    size_multiple_bytes: NUMBER_BYTES,
     cases: each_size_in_numbers,
     headlines: &[Headline { words: "accumulate of 8 bytes", metric: "time", size_bytes: Some(8) }],
     measure: |bench| super::between_two(bench, ADD_AND_FLUSH),

@@ -26,7 +26,6 @@ pub(in crate::programs) const RANDOM_ACCESS: Benchmark = Benchmark {
         Challenge uses exclusive or instead of addition, and may lose one update in a hundred; this benchmark may \
         not.",
     ranks: RankRule::AtLeast(2),
-    size_multiple_bytes: NUMBER_BYTES,
     cases: sizes,
     headlines: &[Headline { words: "updates of random words", metric: "rate", size_bytes: None }],
     repeatable: false,

@@ -1,8 +1,9 @@
 //! Checks that precede the start of ranks.
 
-use benchmark::{Benchmark, Launch, Repeats, without_wanted_algorithm};
+use benchmark::{Benchmark, Launch, RunOption, check_request, users, without_wanted_algorithm};
 use fabric_mpi::launcher;
 
+use super::refused;
 use super::request::Request;
 use crate::arguments::FabricChoice;
 use crate::environment::{self, MemoryBound};
@@ -25,7 +26,8 @@ pub(super) fn ranks(request: &Request, launches: &[Launch]) -> Result<(), Failur
         ),
         _ => format!("use --ranks {most} or fewer"),
     };
-    Err(Failure::usage(format!("{ranks} ranks are too many: {why}")).hint(hint))
+    let why = format!("{ranks} ranks are too many, {most} are possible: {why}");
+    Err(Failure::usage(why).hint(hint))
 }
 
 /// Refuses a run that the launcher of an MPI has started several times, because the runs would disturb each other.
@@ -41,36 +43,19 @@ pub(super) fn started_once(fabric: &FabricChoice) -> Result<(), Failure> {
     }
 }
 
-/// Refuses options for benchmarks that the run does not contain. A limit that nothing checks would seem to hold.
+/// Refuses options that no benchmark of the run uses. A limit that nothing checks would seem to hold.
 pub(super) fn options(request: &Request, selected: &[&Benchmark]) -> Result<(), Failure> {
-    let real_time = &request.settings.real_time;
-    let of_one_benchmark = [
-        ("--limit", "clock", real_time.pause_limit_s.is_some()),
-        ("--threshold", "clock", real_time.threshold_s.is_some()),
-        ("--osnoise", "clock", real_time.trace_pauses),
-        ("--load", "hartstone", real_time.load.is_some()),
-    ];
-    for (option, benchmark, is_given) in of_one_benchmark {
-        if is_given && !selected.iter().any(|one| one.name == benchmark) {
-            let why = format!("{option} is for `{benchmark}`, which this run does not contain");
-            return Err(Failure::usage(why).hint(format!("add {benchmark}, or omit {option}")));
-        }
+    let is_unused = |option: &&RunOption| !selected.iter().any(|one| one.uses(**option));
+    if let Some(option) = request.given.iter().find(is_unused) {
+        return Err(unused(*option));
     }
+    let real_time = &request.settings.real_time;
     if let (Some(limit_s), Some(threshold_s)) = (real_time.pause_limit_s, real_time.threshold_s)
         && threshold_s > limit_s
     {
         let [limit, threshold] = [limit_s, threshold_s].map(|s| quantity(s, "s"));
         let why = format!("--threshold {threshold} hides pauses that exceed --limit {limit}");
         return Err(Failure::usage(why).hint("choose a shorter threshold, or omit it"));
-    }
-    let searches = selected.iter().any(|one| one.repeats == Repeats::Trials);
-    for (option, is_given) in
-        [("--period", real_time.period_s.is_some()), ("--explain", real_time.explain)]
-    {
-        if is_given && !searches {
-            let why = format!("{option} is for periods, and no benchmark of this run has one");
-            return Err(Failure::usage(why).hint(format!("add hartstone, or omit {option}")));
-        }
     }
     match real_time.explain && real_time.search_limit_s.is_none() {
         true => Err(Failure::usage(
@@ -79,6 +64,35 @@ pub(super) fn options(request: &Request, selected: &[&Benchmark]) -> Result<(), 
         .hint("add --search-limit TIME, or omit --explain")),
         false => Ok(()),
     }
+}
+
+/// Maximum number of benchmarks that are named as users of an option.
+const USERS_NAMED: usize = 6;
+
+fn unused(option: RunOption) -> Failure {
+    let name = option.name();
+    let users: Vec<String> = users(option).map(|one| format!("`{}`", one.name)).collect();
+    let of = match users.len() {
+        1 => format!("{}, which this run does not contain", users[0]),
+        2..=USERS_NAMED => format!("{}, none of which this run contains", users.join(", ")),
+        _ => "benchmarks that are sampled, and this run contains none".into(),
+    };
+    Failure::usage(format!("--{name} is for {of}")).hint(match users.len() {
+        1 => format!("add {}, or omit --{name}", users[0].trim_matches('`')),
+        _ => format!("omit --{name}"),
+    })
+}
+
+/// Refuses ranks, sizes and values of parameters that no benchmark of the selection takes. Notes what some of them take
+/// in another way.
+pub(super) fn requested(
+    request: &Request,
+    selection: &[&'static Benchmark],
+) -> Result<(), Failure> {
+    let ranks = request.ranks.as_deref();
+    let checked = check_request(selection, ranks, request.processors(), &request.settings);
+    checked.map_err(refused)?.iter().for_each(|text| note(&format!("note: {text}")));
+    Ok(())
 }
 
 /// Refuses benchmarks that the user has named and that have none of the requested algorithms. Notes the others of the

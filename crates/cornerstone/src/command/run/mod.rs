@@ -12,7 +12,7 @@ mod session;
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use benchmark::{Benchmark, Group, Launch, PlanError, Repeats, Settings, Sizes, plan, select};
+use benchmark::{Benchmark, Group, Launch, PlanError, Repeats, Settings, plan, select};
 use record::Key;
 
 use crate::arguments::RunArguments;
@@ -20,7 +20,6 @@ use crate::fabric::mpi;
 use crate::failure::Failure;
 use crate::interruption::Interruption;
 use crate::progress::note;
-use crate::wording::size;
 
 use request::Request;
 use session::Session;
@@ -45,6 +44,7 @@ fn measure(arguments: RunArguments) -> Result<ExitCode, Failure> {
     checks::launcher(&request)?;
     let selection = select(&request.names).map_err(|error| Failure::unknown_benchmark(&error))?;
     checks::options(&request, &selection)?;
+    checks::requested(&request, &selection)?;
     let launches = planned(&request, selection.clone())?;
     checks::algorithms(&request, &selection)?;
     checks::ranks(&request, &launches)?;
@@ -58,36 +58,12 @@ fn measure(arguments: RunArguments) -> Result<ExitCode, Failure> {
     session.close(ended)
 }
 
-/// Returns a note on the sizes that are rounded up to whole numbers of elements, or `None` if there are none.
-fn rounded_sizes(selection: &[&Benchmark], sizes: Option<&Sizes>) -> Option<String> {
-    let rounding: Vec<_> = selection.iter().filter(|one| one.size_multiple_bytes > 1).collect();
-    let multiple = rounding.first()?.size_multiple_bytes;
-    let rounded: Vec<String> = sizes?
-        .bytes()
-        .iter()
-        .filter(|wanted| !wanted.is_multiple_of(multiple))
-        .map(|&wanted| format!("{} as {}", size(wanted), size(wanted.next_multiple_of(multiple))))
-        .collect();
-    let names: Vec<&str> = rounding.iter().map(|one| one.name).collect();
-    (!rounded.is_empty()).then(|| {
-        format!(
-            "note: {} {} numbers of {multiple} bytes, so sizes are rounded up: {}",
-            names.join(" and "),
-            if names.len() == 1 { "adds" } else { "add" },
-            rounded.join(", ")
-        )
-    })
-}
-
 /// Returns all launches of the run: first the first launch of every case, then the second of every case, and so on.
 /// Slow times of the machine then affect all cases equally.
 fn planned(
     request: &Request,
     mut selection: Vec<&'static Benchmark>,
 ) -> Result<Vec<Launch>, Failure> {
-    if let Some(text) = rounded_sizes(&selection, request.settings.sizes.as_ref()) {
-        note(&text);
-    }
     let rounds = request.launches;
     let mut settings = request.settings.of_a_part(rounds.most);
     // Cases that are settled early leave the others no time, so a launch is as long as if there were the fewest.
@@ -137,40 +113,26 @@ fn launches(
         .filter(|measurement| measurement.launch == number)
         .map(|measurement| measurement.key())
         .collect();
-    let processors =
-        request.fabric.processors(request.environment.processors_available, request.hosts.as_ref());
+    let processors = request.processors();
     let ranks = request.ranks.as_deref();
-    let planned = plan(selection, ranks, processors, settings, &done).map_err(|error| {
-        let hint = match error {
-            PlanError::Ranks { .. } => "choose other numbers with --ranks, or omit the benchmark",
-            PlanError::Only { .. } => "choose other values with --only, or omit it",
-            PlanError::Algorithms { .. } => {
-                "`cornerstone list NAME` lists the algorithms of a collective"
-            }
-        };
-        Failure::usage(error.to_string()).hint(hint)
-    })?;
+    let planned = plan(selection, ranks, processors, settings, &done).map_err(refused)?;
     let places = request.launches_before.unwrap_or(0).saturating_add(number);
     Ok(planned.into_iter().map(|launch| Launch { number, places, ..launch }).collect())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rounded(names: &[&str], sizes: &str) -> Option<String> {
-        let names: Vec<String> = names.iter().map(|&name| name.into()).collect();
-        rounded_sizes(&select(&names).unwrap(), Some(&sizes.parse().unwrap()))
-    }
-
-    #[test]
-    fn sizes_that_are_no_whole_numbers_are_said_to_be_rounded() {
-        let text = rounded(&["reduce", "allreduce", "ping-pong"], "3,8,9").unwrap();
-        assert_eq!(
-            text,
-            "note: reduce and allreduce add numbers of 8 bytes, so sizes are rounded up: 3 B as 8 B, 9 B as 16 B"
-        );
-        assert_eq!(rounded(&["reduce"], "0,8,64KiB"), None);
-        assert_eq!(rounded(&["ping-pong"], "3"), None);
-    }
+/// Returns the failure for a selection that cannot be planned.
+fn refused(error: PlanError) -> Failure {
+    let hint = match error {
+        PlanError::Ranks { .. } => "choose other numbers with --ranks, or omit the benchmark",
+        PlanError::Sizes { .. } => {
+            "omit --sizes; `cornerstone list NAME` explains what a benchmark measures"
+        }
+        PlanError::Parameter { .. } | PlanError::Value { .. } | PlanError::Only { .. } => {
+            "choose other values with --only, or omit it"
+        }
+        PlanError::Algorithms { .. } => {
+            "`cornerstone list NAME` lists the algorithms of a collective"
+        }
+    };
+    Failure::usage(error.to_string()).hint(hint)
 }

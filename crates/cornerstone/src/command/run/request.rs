@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use benchmark::{Chain, EVERYTHING, PatternText, Pipeline, RealTime, Settings};
+use benchmark::{Chain, EVERYTHING, PatternText, Pipeline, RealTime, RunOption, Settings};
 use contract::FabricDescription;
 use record::{Environment, Run, RunHeader};
 use std::path::PathBuf;
@@ -25,6 +25,8 @@ pub(super) struct Request {
     pub(super) names: Vec<String>,
     pub(super) ranks: Option<Vec<usize>>,
     pub(super) settings: Settings,
+    /// The options that were given, of those that only some benchmarks use.
+    pub(super) given: Vec<RunOption>,
     /// Number of launches of each case.
     pub(super) launches: Rounds,
     /// True if the user chose that number.
@@ -95,6 +97,7 @@ impl Request {
         let hosts = hosts(&arguments, &fabric)?;
         let launches_before = launches_before()?.filter(|_| fabric.places_are_dealt());
         Ok(Request {
+            given: arguments.given(),
             hosts,
             settings,
             launches,
@@ -119,6 +122,11 @@ impl Request {
             Target::New(_) => None,
             Target::Resumed(_, run) => Some(run),
         }
+    }
+
+    /// Returns the number of processors for which the run is planned.
+    pub(super) fn processors(&self) -> usize {
+        self.fabric.processors(self.environment.processors_available, self.hosts.as_ref())
     }
 
     /// Returns the limits of the run as a whole.

@@ -14,6 +14,7 @@ use crate::bench::Bench;
 use crate::case::{Case, Scope};
 use crate::data::{Blocks, Received};
 use crate::declaration::{Benchmark, Group, Repeats};
+use crate::options::PERIODS;
 use crate::presentation::View;
 use crate::program::Program;
 use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
@@ -46,6 +47,7 @@ pub(in crate::programs) const PMP: Benchmark = Benchmark {
     measure,
     lasts_s: Some(|settings, _| period::lasts_s(settings)),
     repeats: Repeats::Trials,
+    options: &[PERIODS],
     repeatable: false,
     ..BENCHMARK
 };

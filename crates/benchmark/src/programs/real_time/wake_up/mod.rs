@@ -14,6 +14,7 @@ use crate::bench::Bench;
 use crate::case::{Case, Scope};
 use crate::declaration::{Benchmark, Group};
 use crate::event::Event;
+use crate::options::RunOption;
 use crate::period;
 use crate::programs::common::{BENCHMARK, NO_DATA};
 use crate::ranks::RankRule;
@@ -39,6 +40,7 @@ pub(in crate::programs) const WAKE_UP: Benchmark = Benchmark {
     program: NO_DATA,
     measure,
     lasts_s: Some(|settings, _| settings.real_time.trial_s()),
+    options: &[&[RunOption::Duration, RunOption::OsIsolation]],
     repeatable: false,
     ..BENCHMARK
 };
