@@ -19,6 +19,9 @@ pub const UNEVEN: &str = "uneven";
 /// The time in which not even the busiest rank computes, as a share of the time, in percent.
 pub const COMMUNICATION: &str = "communication";
 
+/// Largest share that is an error of rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// The times of a parallel program, all in the same unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parallel {
@@ -54,7 +57,9 @@ impl Parallel {
     /// Returns the share of the time in which the mean rank does not compute while the busiest does.
     pub fn uneven(&self) -> f64 {
         let mean = self.computing.iter().sum::<f64>() / self.computing.len() as f64;
-        (self.busiest() - mean) / self.time
+        let share = (self.busiest() - mean) / self.time;
+        // The mean of equal times may differ from them by rounding.
+        if share < ROUNDING { 0.0 } else { share }
     }
 
     fn busiest(&self) -> f64 {

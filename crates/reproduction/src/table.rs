@@ -38,7 +38,7 @@ pub fn reproduce(
 ) -> Result<Vec<Row>, ReproductionError> {
     let wanted: Vec<_> = cells().into_iter().filter(|cell| cell.belongs_to(table)).collect();
     if let (true, Some(table)) = (wanted.is_empty(), table) {
-        return Err(ReproductionError::Unknown(table.into(), tables().join(", ")));
+        return Err(unknown(table));
     }
     let mut simulator = Simulator::default();
     let mut rows = Vec::with_capacity(wanted.len());
@@ -64,20 +64,43 @@ pub fn reproduce(
     Ok(rows)
 }
 
+/// Inverse of the precision of relative errors.
+const PRECISION: f64 = 1e12;
+
 fn relative_error(ours: f64, published: f64) -> Option<f64> {
     match (ours, published) {
         (0.0, 0.0) => Some(0.0),
         (_, 0.0) => None,
-        _ => Some(ours / published - 1.0),
+        // Beyond this precision there is only rounding.
+        _ => Some(((ours / published - 1.0) * PRECISION).round() / PRECISION + 0.0),
     }
 }
 
-/// Returns the names of all tables, as `paper/table`.
+/// Returns the names of all tables, as `paper/table`, each once. A paper's table and section with one number share a
+/// name.
 pub fn tables() -> Vec<String> {
-    let mut tables: Vec<String> = cells().iter().map(|cell| table_of(&cell.id)).collect();
-    tables.extend(processor_cells().iter().map(|cell| table_of(&cell.id)));
-    tables.dedup();
+    let mut tables: Vec<String> = Vec::new();
+    let ids = cells().into_iter().map(|cell| cell.id);
+    for table in
+        ids.chain(processor_cells().into_iter().map(|cell| cell.id)).map(|id| table_of(&id))
+    {
+        if !tables.contains(&table) {
+            tables.push(table);
+        }
+    }
     tables
+}
+
+/// Least similarity of a suggested table.
+const SIMILAR: f64 = 0.7;
+
+/// Returns the error for a name that is no table, with the most similar table or paper.
+pub(crate) fn unknown(name: &str) -> ReproductionError {
+    let tables = tables();
+    let papers = tables.iter().filter_map(|table| table.split('/').next());
+    let known = papers.chain(tables.iter().map(String::as_str));
+    let nearest = benchmark::most_similar(name, known, SIMILAR).map(String::from);
+    ReproductionError::Unknown { name: name.into(), nearest }
 }
 
 /// Returns the table of a cell, as `paper/table`.
@@ -202,8 +225,15 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_table_gets_the_list() {
-        let error = reproduce(Some("mitre-1995/9.9"), &mut |_| {}).unwrap_err();
-        assert!(error.to_string().contains("mitre-1995/4.4"), "{error}");
+    fn an_unknown_table_gets_the_nearest_one_and_each_is_listed_once() {
+        let error = |name| reproduce(Some(name), &mut |_| {}).unwrap_err().to_string();
+        let nearest = "there is no paper or table `mitre-1995/44`; did you mean `mitre-1995/4.4`?";
+        assert_eq!(error("mitre-1995/44"), nearest);
+        assert_eq!(error("foo"), "there is no paper or table `foo`");
+        let mut tables = tables();
+        let all = tables.len();
+        tables.sort_unstable();
+        tables.dedup();
+        assert_eq!(tables.len(), all);
     }
 }

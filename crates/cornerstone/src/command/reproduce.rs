@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use reproduction::{
-    Beside, How, ReproductionError, Row, is_of_processors, measure_processors, reproduce,
+    Beside, How, ReproductionError, Row, is_of_processors, measure_processors, reproduce, tables,
 };
 
 use crate::arguments::{Format, ReproduceArguments};
@@ -53,9 +53,24 @@ pub(crate) fn execute(arguments: &ReproduceArguments) -> Result<ExitCode, Failur
 
 fn failure(error: ReproductionError) -> Failure {
     match error {
-        ReproductionError::Unknown(..) => Failure::usage(error.to_string()),
+        ReproductionError::Unknown { .. } => Failure::usage(error.to_string()).hint(known()),
         ReproductionError::Cell { .. } => Failure::failed(error.to_string()),
     }
+}
+
+/// Returns the papers with their tables, a line for each.
+fn known() -> String {
+    let tables = tables();
+    let paper = |table: &&String| table.split('/').next().unwrap_or_default().to_string();
+    let of_paper = |all: &[&String]| {
+        let numbers = all.iter().filter_map(|table| table.split_once('/'));
+        let numbers: Vec<&str> = numbers.map(|(_, number)| number).collect();
+        format!("\n    {}/{}", paper(&all[0]), numbers.join(", "))
+    };
+    let mut all: Vec<&String> = tables.iter().collect();
+    all.sort_by_key(paper);
+    let lines: String = all.chunk_by(|a, b| paper(a) == paper(b)).map(of_paper).collect();
+    format!("name a paper, or one of its tables as PAPER/TABLE:{lines}")
 }
 
 /// Measures this machine's processor and prints it with those of a table.

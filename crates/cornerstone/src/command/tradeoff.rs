@@ -122,8 +122,8 @@ fn curve(what: &str, curve: &SystemCurve, named: impl Fn(u64) -> String) -> Stri
     }
     if curve.crossings.is_empty() && curve.points.len() > 1 {
         let links = curve.points[0].time_us[2] < curve.points[0].time_us[1];
-        let better = if links { "faster links" } else { "a faster clock" };
-        let _ = writeln!(text, "  at all sizes here, {better} gain more");
+        let better = if links { "faster links gain" } else { "a faster clock gains" };
+        let _ = writeln!(text, "  at all sizes here, {better} more");
     }
     if let Some([_, clock, links, both]) = curve.slopes {
         let percent = |share: f64| format!("{:.1} %", 100.0 * share);

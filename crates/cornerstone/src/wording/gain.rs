@@ -33,7 +33,8 @@ pub(crate) fn gains<'a>(measurements: impl Iterator<Item = &'a Measurement>) -> 
 fn forms(gains: &[Gain]) -> Vec<String> {
     let Some((first, others)) = gains.split_first() else { return Vec::new() };
     let problem = format!("{} on {}", size(first.key.size_bytes), ranks(first.key.ranks));
-    let fastest = format!("{problem}: {} is fastest, {}", first.form(), first.reason());
+    let is_fastest = if others.is_empty() { "" } else { " is fastest" };
+    let fastest = format!("{problem}: {}{is_fastest}, {}", first.form(), first.reason());
     let cost = |other: &Gain| {
         let times = significant(other.time / first.time);
         format!("{} takes {times} times as long, {}", other.form(), other.reason())
@@ -64,13 +65,14 @@ impl Gain {
         })
     }
 
-    /// Returns the form in words, such as `rows, grain 8`.
+    /// Returns the form in words, such as `rows, grain 8`; the program itself if it has one form.
     fn form(&self) -> String {
         let parameters = self.key.parameters.iter();
         let (forms, others): (Vec<_>, Vec<_>) = parameters.partition(|(name, _)| *name == "form");
         let other = |(name, value): (&String, &ParameterValue)| format!("{name} {value}");
         let forms = forms.into_iter().map(|(_, value)| value.to_string());
-        forms.chain(others.into_iter().map(other)).collect::<Vec<_>>().join(", ")
+        let words: Vec<String> = forms.chain(others.into_iter().map(other)).collect();
+        if words.is_empty() { self.key.benchmark.clone() } else { words.join(", ") }
     }
 
     /// Returns the reason in words, such as `efficiency 45.1 %, bound by communication (work 104 %, uneven 3 %,

@@ -132,6 +132,9 @@ impl Shape {
                 "{hosts} nodes in {rings} rings; at most {NODES_MAX}"
             )));
         }
+        if rings == 1 && matches!(self, Shape::InnerRing { .. } | Shape::MultiService { .. }) {
+            return Err(SettingsError::new("one ring has no other to be joined with; use ring:N"));
+        }
         if rings > 256 {
             return Err(SettingsError::new(format!("{rings} rings; at most 256")));
         }

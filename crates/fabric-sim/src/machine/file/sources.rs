@@ -56,8 +56,10 @@ pub(super) fn check(place: &Place<'_>, sources: &[NumberSource]) -> Result<(), F
         }
     }
     if sources.is_empty() {
-        return Err(place
-            .invalid(1, "the file has no [[source]]; every number must say where it comes from"));
+        return Err(place.invalid(
+            1,
+            "the file has no [[source]]: add one or more with `kind` (published, derived, fitted, measured or assumed), `from` and `of`, because every number must say where it comes from",
+        ));
     }
     Ok(())
 }
