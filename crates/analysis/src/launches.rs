@@ -2,14 +2,15 @@
 //!
 //! Launches of the same program differ more than the samples within one, because of other places in memory or another
 //! state of the machine. A case's median is therefore the median of its launches' medians. Its interval is the
-//! nonparametric one of these medians, which six launches reach at 95 %. The variation among the samples of one launch
-//! appears in the other quantiles only. If other guests slowed the processors, the interval also contains what the
+//! nonparametric one of these medians, which six launches reach at 95 %. The other quantiles are medians over the
+//! launches, too. If other guests slowed the processors, the interval also contains what the
 //! number would be at the freest and the busiest moments of the run ([`Extremes`]), because another minute may be like
 //! them.
 //!
 //! Where launches met several performance states of the machine ([`LineStates`]), both are of the launches in the state
 //! that is the commonest in the run.
 
+mod derived;
 mod one_period;
 
 use std::collections::BTreeMap;
@@ -235,6 +236,7 @@ pub fn pooled(mut run: Run) -> Run {
         state,
     };
     run.measurements.extend(cases.into_iter().filter_map(|case| pool(case, &of_run)));
+    derived::derive(&mut run.measurements);
     trials.give_back(&mut run.measurements);
     run
 }
@@ -285,7 +287,9 @@ fn pool(case: Case, of_run: &OfRun) -> Option<Measurement> {
     };
     let converged = launches_are_precise(&selected, confidence, precision, shared);
     let interval = interval_of_number(&number, confidence, shared, extremes);
-    let summary = summary(&launches, &selected, interval, confidence);
+    let all: Vec<usize> = (0..launches.len()).collect();
+    let of_number = state.select(&all, &lines).into_iter().map(|launch| &launches[launch]);
+    let summary = summary(&of_number.collect::<Vec<_>>(), &selected, interval, confidence);
     let mut pooled = launches.remove(0);
     for other in launches {
         let samples = (pooled.samples.len(), other.samples.len());
@@ -314,8 +318,10 @@ fn of_each<T: Clone>(launches: &[Measurement], timed: impl Fn(&Measurement) -> &
     if all.len() == launches.len() { all } else { Vec::new() }
 }
 
+/// Returns the summary of the launches that determine a number, whose medians these are. Like the median, the other
+/// quantiles are medians over the launches, so that they are in order even if launches differ in their samples' number.
 fn summary(
-    launches: &[Measurement],
+    launches: &[&Measurement],
     medians: &[f64],
     interval: Option<MedianInterval>,
     confidence: f64,
@@ -325,8 +331,10 @@ fn summary(
         Sample::new(samples).ok().map(|sample| summarise(&sample, confidence))
     };
     let all = of_samples().unwrap_or_else(|| without_samples(launches));
-    let middle = Sample::new(medians).map(|sample| sample.median());
-    let (Ok(median), Some(interval)) = (middle, interval) else {
+    let middle = |values: Vec<f64>| Sample::new(values).ok().map(|sample| sample.median());
+    let quantile =
+        |of: fn(&Summary) -> f64| middle(launches.iter().map(|m| of(&m.summary)).collect());
+    let (Some(median), Some(interval)) = (middle(medians.to_vec()), interval) else {
         return all;
     };
     Summary {
@@ -334,26 +342,19 @@ fn summary(
         ci_low: interval.low,
         ci_high: interval.high,
         ci_confidence: interval.confidence,
+        p99: quantile(|one| one.p99).unwrap_or(all.p99),
+        p999: quantile(|one| one.p999).unwrap_or(all.p999),
         ..all
     }
 }
 
-/// Returns the summary of a metric that was computed from another one, from those of its launches, with the worst
-/// quantiles.
-fn without_samples(launches: &[Measurement]) -> Summary {
+/// Returns the summary of a metric that was computed from another one, from those of its launches.
+fn without_samples(launches: &[&Measurement]) -> Summary {
     let first = launches[0].summary.clone();
     launches[1..].iter().map(|m| &m.summary).fold(first, |all, one| {
         let n = all.n + one.n;
         let mean = (all.mean * all.n as f64 + one.mean * one.n as f64) / n.max(1) as f64;
-        Summary {
-            mean,
-            min: all.min.min(one.min),
-            p99: all.p99.max(one.p99),
-            p999: all.p999.max(one.p999),
-            max: all.max.max(one.max),
-            n,
-            ..all
-        }
+        Summary { mean, min: all.min.min(one.min), max: all.max.max(one.max), n, ..all }
     })
 }
 

@@ -42,7 +42,8 @@ fn the_number_is_that_of_the_launches_in_the_commonest_state_of_the_run() {
     let found = pooled(run(all));
     let s = &found.measurements[0].summary;
     // Half of 30 and 40, although five of nine launches took less and the other state took 600.
-    assert_eq!((s.median, s.ci_low, s.ci_high, s.n), (35.0, 10.0, 60.0, 21));
+    // They have three samples each.
+    assert_eq!((s.median, s.ci_low, s.ci_high, s.n), (35.0, 10.0, 60.0, 18));
     assert_eq!(found.measurements[0].launch_medians.len(), 9);
     assert_eq!(found.measurements[0].launch_lines_us[6..8], [far, changed]);
     assert_eq!(found.measurements[1].summary.median, 900.0);
@@ -85,6 +86,29 @@ fn a_metric_without_samples_is_pooled_from_its_medians() {
     let found = pooled(run(vec![rate(0, 1.0), rate(1, 3.0), rate(2, 8.0)]));
     let s = &found.measurements[0].summary;
     assert_eq!((s.median, s.mean, s.min, s.max, s.n), (3.0, 4.0, 1.0, 8.0, 3));
+}
+
+/// A fast launch has a thousand times as many samples as each of two slow ones: its samples are 99.8 % of all.
+#[test]
+fn a_row_is_of_one_set_of_samples() {
+    let launches = [vec![1.0; 1000], vec![14.0], vec![15.0], vec![2.0; 10]];
+    let time = |(number, samples): (u32, &Vec<f64>)| launch(number, samples);
+    let rate = |one: &Measurement| {
+        let mut rate = Measurement { metric: "rate".into(), samples: Vec::new(), ..one.clone() };
+        let us = one.summary.median;
+        for value in [&mut rate.summary.median, &mut rate.summary.p99] {
+            *value = 8.0 / us;
+        }
+        rate
+    };
+    let times: Vec<Measurement> = (0..).zip(&launches).map(time).collect();
+    let rates: Vec<Measurement> = times.iter().map(rate).collect();
+    let found = pooled(run(times.into_iter().chain(rates).collect()));
+    let [time, rate] = [0, 1].map(|index: usize| &found.measurements[index].summary);
+    // Half of 2 and 14; the rate is 8 bytes over it, and not half of 4 and 0.57.
+    assert_eq!((time.median, time.p99, rate.median), (8.0, 8.0, 1.0));
+    assert_eq!((rate.ci_low, rate.ci_high), (8.0 / time.ci_high, 8.0 / time.ci_low));
+    assert!(time.p99 <= time.max && rate.p99 >= rate.median, "{time:?} {rate:?}");
 }
 
 #[test]

@@ -87,9 +87,9 @@ struct Taker {
 impl Taker {
     fn new(rank: &dyn Rank, plan: &LoopPlan<'_>) -> Result<Self> {
         let takes_part = |rank| TimingRole::of(plan.timing, rank, plan.pair) != TimingRole::Waits;
-        // Simulated ranks have no common memory, and their computing takes no virtual time.
+        // Computing takes no virtual time.
         let are_timed = rank.every_rank_has_a_processor()
-            && rank.shared_line().is_some()
+            && !plan.is_virtual
             && (0..rank.size()).all(takes_part);
         Ok(Taker {
             timing: plan.timing,

@@ -164,7 +164,7 @@ fn row(one: &Comparison) -> Vec<String> {
         comparison_name(&one.name),
         quantity(one.first, unit),
         quantity(one.second, unit),
-        one.effect.map_or_else(String::new, |effect| ratio_change(effect.ratio)),
+        one.change().map_or_else(String::new, ratio_change),
     ]
 }
 

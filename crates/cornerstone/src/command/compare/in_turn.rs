@@ -263,7 +263,7 @@ impl Pair {
         let took = self.begin.elapsed();
         let most = self.within.as_secs_f64() / took.as_secs_f64();
         note(&format!(
-            "a launch of both takes {}: at most {most:.0} in {}",
+            "a launch of both takes {}: about {most:.0} in {}",
             wait(took.as_secs_f64()),
             wait(self.within.as_secs_f64())
         ));
