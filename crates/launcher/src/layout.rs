@@ -10,7 +10,8 @@ pub const MAXIMUM_RANKS: usize = if cfg!(loom) { 64 } else { 1024 };
 const ARENA_BYTES: usize = 64 << 30;
 const ARENAS_BYTES: usize = 16 << 40;
 
-/// The part of a run's memory in which a fabric keeps what its ranks share. It begins with a page, full of zeros.
+/// The part of a run's memory in which a fabric keeps what its ranks share. It begins at a page, and holds zeros when the
+/// ranks begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
     /// Its length.
