@@ -45,7 +45,7 @@ impl ShmEndpoint {
         // SAFETY: nothing else uses it, and it is all atomics, for which zeros are values.
         unsafe { memory.write_bytes(0, 1) };
         let offset = self.seat().place_of(memory.as_ptr().cast(), BOARD_BYTES);
-        offset.map_or(ContextOffer::NOTHING, |offset| ContextOffer(offset))
+        offset.map_or(ContextOffer::NOTHING, ContextOffer)
     }
 
     /// Keeps a board for reuse once `members` members have left it.

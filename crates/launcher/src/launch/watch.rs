@@ -188,7 +188,7 @@ impl Watcher {
 
     fn activity(&self, memory: &RunMemory, rank: usize) -> Activity {
         let block = memory.rank_page(rank);
-        let process = block.process() as u32;
+        let process = block.process();
         match block.state() {
             State::Starting => Activity::NotJoined,
             State::Finished | State::Failed => Activity::Finished,
