@@ -9,7 +9,7 @@
 //! * `system`, `primitive`: calls to Linux, and the atomics that loom replaces;
 //! * `clock`: the time that all ranks share;
 //! * `crowding`: whether other programs use the processors;
-//! * `wait`: how a rank spins, yields and sleeps, and how it is woken;
+//! * `backoff`, `sleep`: how a rank spins, yields and sleeps, and how it is woken;
 //! * `arena`: memory that one rank allocates and all can read and write;
 //! * `layout`, `page`, `memory`: the shared memory of a run, and what the launcher and the ranks keep in it;
 //! * `callers`: where in the program a call came from;
@@ -20,6 +20,7 @@
 #![cfg_attr(loom, allow(dead_code, unused_imports))]
 
 mod arena;
+mod backoff;
 mod callers;
 mod clock;
 pub mod crowding;
@@ -30,10 +31,13 @@ mod memory;
 mod page;
 pub mod primitive;
 mod seat;
+mod sleep;
 pub mod system;
-mod wait;
 
 pub use arena::SharedAllocator;
+pub use backoff::{
+    Backoff, BackoffStep, FIRST_SLEEP, LONGEST_SLEEP, LONGEST_TIMED_SLEEP, is_liveness_check_due,
+};
 pub use clock::RunClock;
 #[cfg(not(loom))]
 pub use launch::{
@@ -44,6 +48,3 @@ pub use launch::{
 pub use layout::{MAXIMUM_RANKS, Room, fingerprint};
 pub use page::{Choices, PollState, RankProcessors, State};
 pub use seat::{Reporter, Seat};
-pub use wait::{
-    Backoff, BackoffStep, FIRST_SLEEP, LONGEST_SLEEP, LONGEST_TIMED_SLEEP, is_liveness_check_due,
-};

@@ -11,8 +11,8 @@ use std::ptr::NonNull;
 use crate::arena;
 use crate::layout::{Layout, Room};
 use crate::page::{Bell, Choices, RankPage, RunPage};
+use crate::sleep;
 use crate::system::{self, PAGE_BYTES, map_shared};
-use crate::wait;
 
 /// The mapped memory. It stays mapped until the process ends or the value is dropped.
 pub(crate) struct RunMemory {
@@ -163,8 +163,8 @@ impl RunMemory {
     /// Wakes a rank if it sleeps or is about to. The caller has just published what that rank waits for.
     #[inline]
     pub(crate) fn wake_if_asleep(&self, rank: usize) {
-        wait::wake_if_asleep(self.rank_page(rank).sleep_word(), |word| match self.bell(rank) {
-            None => wait::wake_sleeper(word),
+        sleep::wake_if_asleep(self.rank_page(rank).sleep_word(), |word| match self.bell(rank) {
+            None => sleep::wake_sleeper(word),
             Some(bell) => bell.ring(),
         });
     }

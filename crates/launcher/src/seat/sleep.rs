@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use super::Seat;
-use crate::wait;
+use crate::sleep;
 
 impl Seat {
     /// Makes this rank also wake from its sleep when `descriptor` is readable. The rank then reads it. The run must
@@ -15,12 +15,12 @@ impl Seat {
 
     /// Announces that this rank is about to sleep. It then polls once more before it [sleeps](Seat::sleep).
     pub fn announce_sleep(&self) {
-        wait::announce_sleep(self.memory.rank_page(self.rank).sleep_word());
+        sleep::announce_sleep(self.memory.rank_page(self.rank).sleep_word());
     }
 
     /// Withdraws the announcement.
     pub fn stay_awake(&self) {
-        wait::stay_awake(self.memory.rank_page(self.rank).sleep_word());
+        sleep::stay_awake(self.memory.rank_page(self.rank).sleep_word());
     }
 
     /// Sleeps until another rank [wakes](Seat::wake_if_asleep) this one or the descriptor does, at most for `longest`.
@@ -28,10 +28,10 @@ impl Seat {
     pub fn sleep(&self, longest: Duration) -> bool {
         let word = self.memory.rank_page(self.rank).sleep_word();
         match self.memory.bell(self.rank) {
-            None => wait::sleep(word, longest),
+            None => sleep::sleep(word, longest),
             Some(bell) => {
                 let has_run_out = bell.sleep(self.wakes_too.as_ref().map(AsFd::as_fd), longest);
-                wait::stay_awake(word);
+                sleep::stay_awake(word);
                 has_run_out
             }
         }

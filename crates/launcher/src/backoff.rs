@@ -1,24 +1,20 @@
-//! How a rank waits, and how it is woken.
+//! How a rank waits.
 //!
 //! A rank that polls memory spins if it has a processor, and after a while yields from time to time. Otherwise it polls
-//! a few times, yields a few times, and then sleeps on its sleep word in its page. A rank that publishes something to
-//! another reads that word, and makes the system call only if the other sleeps.
+//! a few times, yields a few times, and then sleeps until another rank wakes it.
 //!
 //! If other programs use the processors, a yield gives one of them the processor for milliseconds. A rank then sleeps
 //! instead (`crowding`).
 //!
 //! A rank that polls descriptors spins for a short time if it has a processor, and then sleeps on them, longer and
 //! longer. Otherwise it sleeps at once.
-//!
-//! The sleeper writes its word and then polls once more; the waker writes the work and then reads the word. A full
-//! fence between the two steps on each side guarantees that at least one of them sees the other.
 
 use std::time::{Duration, Instant};
 
 use contract::REPORT_INTERVAL;
 
 use crate::crowding;
-use crate::primitive::{AtomicU32, Ordering, fence, futex_wait, futex_wake, spin_loop};
+use crate::primitive::spin_loop;
 
 /// Number of idle polls before a rank with its own processor begins to yield: some 50 microseconds.
 const SPINS_BEFORE_YIELD: u32 = 2_000;
@@ -247,50 +243,11 @@ pub fn is_liveness_check_due(idle_polls: u32, own_processor: bool) -> bool {
     idle_polls.is_multiple_of(if asleep { 4 } else { 64 })
 }
 
-/// Announces that the owner of `word` is about to sleep. The owner then polls once more.
-pub(crate) fn announce_sleep(word: &AtomicU32) {
-    word.store(1, Ordering::Relaxed);
-    // Partner of the fence in `wake_if_asleep`.
-    fence(Ordering::SeqCst);
-}
-
-/// Sleeps at most for `longest`, unless [`wake_if_asleep`] was called since [`announce_sleep`]. Returns whether the
-/// sleep ran out.
-pub(crate) fn sleep(word: &AtomicU32, longest: Duration) -> bool {
-    let has_run_out = futex_wait(word, 1, longest);
-    stay_awake(word);
-    has_run_out
-}
-
-/// Withdraws the announcement.
-pub(crate) fn stay_awake(word: &AtomicU32) {
-    // Acquire, partner of the release in `wake_if_asleep`: the reason for the wake-up is visible from here on.
-    word.swap(0, Ordering::Acquire);
-}
-
-/// Calls `wake`, which wakes the owner of `word`, if the owner sleeps or is about to. The caller has just published
-/// what the owner waits for.
-#[inline]
-pub(crate) fn wake_if_asleep(word: &AtomicU32, wake: impl FnOnce(&AtomicU32)) {
-    // Partner of the fence in `announce_sleep`. Without it our store could become visible only after our load: the
-    // sleeper would miss the work, and we would miss the sleeper.
-    fence(Ordering::SeqCst);
-    if word.load(Ordering::Relaxed) != 0 && word.swap(0, Ordering::Release) != 0 {
-        wake(word);
-    }
-}
-
-/// Wakes the rank that [`sleep`]s on `word`.
-pub(crate) fn wake_sleeper(word: &AtomicU32) {
-    futex_wake(word, 1);
-}
-
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
     /// The number of idle polls of an oversubscribed rank before it sleeps. Each yield is of use, or none is.
-    #[cfg(not(loom))]
     fn polls_before_sleep(of_use: bool) -> u32 {
         let mut backoff = Backoff::in_memory(false);
         let awake = (1..).take_while(|&idle_polls| {
@@ -300,7 +257,6 @@ mod tests {
         awake.count() as u32
     }
 
-    #[cfg(not(loom))]
     #[test]
     fn only_an_oversubscribed_rank_sleeps() {
         assert_eq!(polls_before_sleep(true), POLLS_BEFORE_YIELD + YIELDS_BEFORE_SLEEP - 1);
@@ -308,13 +264,11 @@ mod tests {
         assert!((0..3 * SPINS_BEFORE_YIELD).all(|_| own_processor.wait() != BackoffStep::Sleep));
     }
 
-    #[cfg(not(loom))]
     #[test]
     fn a_rank_among_other_programs_sleeps_where_it_would_yield() {
         assert_eq!(polls_before_sleep(false), POLLS_BEFORE_YIELD - 1);
     }
 
-    #[cfg(not(loom))]
     #[test]
     fn a_wait_is_long_after_one_long_sleep_or_many_short_ones_that_run_out() {
         const SHORT: Duration = Duration::from_millis(30);
@@ -332,7 +286,6 @@ mod tests {
         assert!(is_long_after(&mut backoff, Some(SHORT)));
     }
 
-    #[cfg(not(loom))]
     #[test]
     fn a_rank_on_descriptors_spins_and_checks_liveness_now_and_then_and_sleeps_in_the_end() {
         assert_eq!(Backoff::on_descriptors(false).wait(), BackoffStep::Sleep);
@@ -349,7 +302,6 @@ mod tests {
         assert_eq!(backoff.wait(), BackoffStep::Poll);
     }
 
-    #[cfg(not(loom))]
     #[test]
     fn sleeps_on_descriptors_last_longer_and_longer_up_to_a_limit() {
         let mut backoff = Backoff::on_descriptors(false);
@@ -359,7 +311,6 @@ mod tests {
         assert_eq!(backoff.next_sleep(), FIRST_SLEEP);
     }
 
-    #[cfg(not(loom))]
     #[test]
     fn a_rank_that_nothing_wakes_yields_and_then_sleeps_for_increasing_times() {
         let mut backoff = Backoff::on_descriptors(false);
@@ -371,7 +322,6 @@ mod tests {
         assert_eq!(times, [20, 40, 640, 1000, 1000]);
     }
 
-    #[cfg(not(loom))]
     #[test]
     fn a_long_wait_on_descriptors_is_reported_at_intervals_until_something_moves() {
         let mut backoff = Backoff::on_descriptors(false);
@@ -382,35 +332,5 @@ mod tests {
         backoff.note_reported();
         backoff.reset();
         assert!(backoff.is_reported() && backoff.report_at.is_none());
-    }
-
-    /// A sleeper that polls, announces its sleep, polls again and sleeps, and a waker that gives it work: in every
-    /// order of their steps and of the memory's, the sleeper continues.
-    #[cfg(loom)]
-    #[test]
-    fn a_sleeper_is_never_left_asleep() {
-        loom::model(|| {
-            crate::primitive::begin_execution();
-            let shared = loom::sync::Arc::new((AtomicU32::new(0), AtomicU32::new(0)));
-            let sleeper = {
-                let shared = shared.clone();
-                loom::thread::spawn(move || {
-                    let (work, word) = &*shared;
-                    if work.load(Ordering::Relaxed) == 0 {
-                        announce_sleep(word);
-                        if work.load(Ordering::Relaxed) == 0 {
-                            sleep(word, LONGEST_SLEEP);
-                        } else {
-                            stay_awake(word);
-                        }
-                    }
-                    assert_eq!(work.load(Ordering::Relaxed), 1);
-                })
-            };
-            let (work, word) = &*shared;
-            work.store(1, Ordering::Relaxed);
-            wake_if_asleep(word, wake_sleeper);
-            sleeper.join().unwrap();
-        });
     }
 }
