@@ -115,7 +115,10 @@ case $1 in
 run | pmp | corner-turn | pipeline)
     if ! has "--fabric sim:" && ! has "--check" && ! has "--explain-plan" && ! has "--resume" && ! has "--pattern-to"; then
         has "--launches" || [ "$1" != run ] || set -- "$@" --launches 1
-        has "--time-limit" || [ "$1" != run ] || set -- "$@" --time-limit 2ms
+        case $1-$2 in
+        run-wake-up | run-clock | run-hartstone | run-real-time) ;;
+        run-*) has "--time-limit" || set -- "$@" --time-limit 2ms ;;
+        esac
         case $1 in
         run) ;;
         *) if has "--period"; then set -- "$@" --instances 10; else set -- "$@" --search-limit 300ms; fi ;;
