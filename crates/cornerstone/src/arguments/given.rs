@@ -157,7 +157,8 @@ mod tests {
             let expected = expected(benchmark);
             let mut wanted: Vec<&str> = expected.split_whitespace().collect();
             let mut uses = uses;
-            (wanted.sort_unstable(), uses.sort_unstable());
+            wanted.sort_unstable();
+            uses.sort_unstable();
             assert_eq!(uses, wanted, "{}", benchmark.name);
         }
     }

@@ -72,8 +72,7 @@ fn place(verdict: Verdict) -> usize {
 /// Returns how many numbers have each verdict.
 fn counts(all: &[&Comparison], are_exact: bool) -> String {
     let count = |verdict| all.iter().filter(|one| one.verdict == verdict).count();
-    let [slower, faster, same] =
-        [Verdict::Slower, Verdict::Faster, Verdict::Same].map(|verdict| count(verdict));
+    let [slower, faster, same] = [Verdict::Slower, Verdict::Faster, Verdict::Same].map(&count);
     match are_exact {
         true => {
             format!("\n{slower} slower, {faster} faster, {same} equal; all numbers are exact\n")
