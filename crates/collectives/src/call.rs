@@ -1,40 +1,10 @@
 //! Collective calls, and the algorithms that can carry them out.
 
-use serde::{Deserialize, Serialize};
-
 use crate::algorithm::{
     all_to_all, allgather, allreduce, barrier, broadcast, gather, reduce, reduce_scatter, scan,
     scatter, two_level,
 };
-use crate::{Blocks, HostMap, Membership, Order, Own, Schedule};
-
-/// The collectives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Collective {
-    /// Waits until all members have arrived.
-    Barrier,
-    /// Copies the root's output to the output of every member.
-    Broadcast,
-    /// Copies block r of the root's input to the output of member r.
-    Scatter,
-    /// Copies the input of member r to block r of the root's output.
-    Gather,
-    /// Copies the input of member r to block r of the output of every member.
-    Allgather,
-    /// Copies block r of the input of member s to block s of the output of member r.
-    AllToAll,
-    /// Combines the inputs in the root's output.
-    Reduce,
-    /// Combines the inputs in the output of every member.
-    Allreduce,
-    /// Combines block r of the inputs in the output of member r.
-    ReduceScatter,
-    /// Combines the inputs of the members up to each member in its output.
-    InclusiveScan,
-    /// Combines the inputs of the members before each member in its output.
-    ExclusiveScan,
-}
+use crate::{Blocks, Collective, HostMap, Membership, Order, Own, Schedule};
 
 /// The algorithms, by their names in the literature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -136,50 +106,6 @@ pub enum Call {
     },
 }
 
-impl Collective {
-    /// Every collective, with its name.
-    pub const ALL: [(Collective, &str); 11] = [
-        (Collective::Barrier, "barrier"),
-        (Collective::Broadcast, "broadcast"),
-        (Collective::Scatter, "scatter"),
-        (Collective::Gather, "gather"),
-        (Collective::Allgather, "allgather"),
-        (Collective::AllToAll, "all_to_all"),
-        (Collective::Reduce, "reduce"),
-        (Collective::Allreduce, "allreduce"),
-        (Collective::ReduceScatter, "reduce_scatter"),
-        (Collective::InclusiveScan, "scan"),
-        (Collective::ExclusiveScan, "exclusive_scan"),
-    ];
-
-    /// Returns the name.
-    pub fn name(self) -> &'static str {
-        Collective::ALL[self as usize].1
-    }
-
-    /// Returns whether one member sends or receives more data than the others.
-    pub fn has_root(self) -> bool {
-        use Collective::*;
-        matches!(self, Broadcast | Scatter | Gather | Reduce)
-    }
-
-    /// Returns the algorithms that implement the collective.
-    pub const fn algorithms(self) -> &'static [Algorithm] {
-        use Algorithm::*;
-        match self {
-            Collective::Barrier => &[Dissemination, TwoLevel],
-            Collective::Broadcast => &[Binomial, ScatterBruck, ScatterRing, TwoLevel],
-            Collective::Scatter | Collective::Gather => &[Binomial, Linear],
-            Collective::Allgather => &[Bruck, Ring, Linear],
-            Collective::AllToAll => &[Pairwise, Bruck, Linear],
-            Collective::Reduce => &[Binomial, Rabenseifner, TwoLevel],
-            Collective::Allreduce => &[RecursiveDoubling, Rabenseifner, Ring, TwoLevel],
-            Collective::ReduceScatter => &[RecursiveDoubling, RecursiveHalving, Pairwise],
-            Collective::InclusiveScan | Collective::ExclusiveScan => &[RecursiveDoubling],
-        }
-    }
-}
-
 impl Algorithm {
     /// Every algorithm, with its name.
     pub const ALL: [(Algorithm, &str); 12] = [
@@ -234,6 +160,30 @@ impl Call {
             | Call::Gather { root, .. }
             | Call::Reduce { root, .. } => Some(*root),
             _ => None,
+        }
+    }
+
+    /// Returns the length on which all members agree in units: of one block if each member has its own, and 0 if members
+    /// may have different lengths.
+    pub fn agreed_length(&self) -> usize {
+        match self {
+            Call::Barrier => 0,
+            Call::Broadcast { length, .. }
+            | Call::Reduce { length, .. }
+            | Call::Allreduce { length, .. }
+            | Call::Scan { length, .. } => *length,
+            // Blocks of arbitrary lengths are known to the root alone.
+            Call::Scatter { blocks, .. } | Call::Gather { blocks, .. } => {
+                match blocks.are_equal() {
+                    true => blocks.longest(),
+                    false => 0,
+                }
+            }
+            Call::Allgather { blocks } | Call::ReduceScatter { blocks, .. } => {
+                if blocks.are_equal() { blocks.longest() } else { blocks.total() }
+            }
+            Call::AllToAll { output, .. } if output.are_equal() => output.longest(),
+            Call::AllToAll { .. } => 0,
         }
     }
 
@@ -363,10 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn collectives_and_algorithms_are_at_their_own_indices_in_the_tables() {
-        for (index, (operation, name)) in Collective::ALL.iter().enumerate() {
-            assert_eq!((*operation as usize, operation.name()), (index, *name));
-        }
+    fn algorithms_are_at_their_own_indices_in_the_table() {
         for (index, (algorithm, _)) in Algorithm::ALL.iter().enumerate() {
             assert_eq!(*algorithm as usize, index);
         }

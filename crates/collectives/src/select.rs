@@ -5,13 +5,18 @@
 
 use crate::{Algorithm, Blocks, Call, HostMap, THRESHOLDS};
 
-/// Progress of a collective.
+/// Completion of a collective call after the check of its arguments.
+///
+/// Members make progress in a call that is not blocking only in calls of the library: fewer rounds mean fewer waits for
+/// a member to make progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
-    /// The call blocks, so members make progress all the time.
+    /// It runs to completion.
     Blocking,
-    /// Members make progress only in calls of the library: fewer rounds mean fewer waits for a member to make progress.
-    InBackground,
+    /// It is in progress, and a request completes it.
+    Nonblocking,
+    /// A request starts it, any number of times.
+    Persistent,
 }
 
 /// Returns the algorithm for a call of `members` members, with units of `unit_bytes` bytes. If the hosts of members are
@@ -30,7 +35,7 @@ pub fn select(
     let is_long = |units: usize| units * unit_bytes >= THRESHOLDS.long_bytes;
     let are_few = members <= THRESHOLDS.linear_most_members;
     let between_hosts = hosts.is_some_and(|hosts| hosts.hosts() > 1);
-    let at_once = manner == Manner::InBackground && are_few;
+    let at_once = manner != Manner::Blocking && are_few;
     let first_that_serves = |wanted: &[Algorithm]| {
         let serves = wanted.iter().copied().find(|&one| call.is_served_by(one));
         serves.expect("the last of the list serves every call")
@@ -118,9 +123,9 @@ mod tests {
         let equal = |each| Call::Allgather { blocks: Blocks::equal(8, each) };
         assert_eq!(chosen(equal(16383), 8, Blocking), Bruck);
         assert_eq!(chosen(equal(16384), 8, Blocking), Ring);
-        assert_eq!(chosen(equal(8), 8, InBackground), Linear);
+        assert_eq!(chosen(equal(8), 8, Nonblocking), Linear);
         assert_eq!(
-            chosen(Call::Allgather { blocks: Blocks::equal(65, 8) }, 65, InBackground),
+            chosen(Call::Allgather { blocks: Blocks::equal(65, 8) }, 65, Nonblocking),
             Bruck
         );
         let listed = Call::Allgather { blocks: Blocks::of_lengths([1, 2, 3]) };
@@ -141,7 +146,7 @@ mod tests {
         // 8 blocks of 512 KiB are 4 MiB.
         assert_eq!(chosen(all(512 << 10, 8), 8, Blocking), Linear);
         assert_eq!(chosen(all((512 << 10) + 1, 8), 8, Blocking), Pairwise);
-        assert_eq!(chosen(all((512 << 10) + 1, 8), 8, InBackground), Linear);
+        assert_eq!(chosen(all((512 << 10) + 1, 8), 8, Nonblocking), Linear);
         assert_eq!(chosen(all(257, 65), 65, Blocking), Pairwise);
         let listed = Blocks::of_lengths([1, 2, 3]);
         let unequal = Call::AllToAll { input: listed.clone(), output: listed };
@@ -162,7 +167,7 @@ mod tests {
         let hosts = |list: [usize; 3]| HostMap::new(list);
         let on = |call: &Call, map: &HostMap, manner| select(call, 3, 8, manner, Some(map));
         assert_eq!(on(&reduce(2048), &hosts([0, 0, 1]), Blocking), TwoLevel);
-        assert_eq!(on(&reduce(2048), &hosts([0, 0, 1]), InBackground), Rabenseifner);
+        assert_eq!(on(&reduce(2048), &hosts([0, 0, 1]), Nonblocking), Rabenseifner);
         assert_eq!(on(&reduce(2048), &hosts([0, 1, 0]), Blocking), Rabenseifner);
         assert_eq!(on(&broadcast(8), &hosts([0, 1, 0]), Blocking), TwoLevel);
         assert_eq!(on(&broadcast(8), &hosts([0, 1, 2]), Blocking), Binomial);

@@ -2,7 +2,10 @@
 //! and must not report one if a rank is only late. A fabric without comparison returns the number 0, and passes.
 
 use super::check::{ensure, expect};
-use contract::{ContextPlace, Destination, Endpoint, Error, Result, Selector, TimeSpan};
+use collectives::Collective;
+use contract::{
+    AgreedCall, CallId, ContextPlace, Destination, Endpoint, Error, Result, Selector, TimeSpan,
+};
 
 const TAG: u32 = 9;
 /// Minimum number of polls, far more than any fabric needs after all members have announced their calls. Polls alone do
@@ -25,8 +28,9 @@ fn meet_all<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     Ok(())
 }
 
-fn describe(call_id: u32) -> String {
-    format!("call {call_id}")
+/// A broadcast from this root.
+fn broadcast(root: usize) -> AgreedCall {
+    AgreedCall { id: CallId::rooted(Collective::Broadcast, root), bytes: 8 }
 }
 
 /// Checks for a mismatch of a call whenever a liveness check is due in a wait, until there were `enough` checks or one
@@ -40,7 +44,7 @@ fn wait_for_mismatch<E: Endpoint>(
     endpoint.wait_until(&mut |endpoint| {
         polls += 1;
         if endpoint.is_liveness_check_due(polls) {
-            found = endpoint.find_mismatch(ContextPlace::WORLD, number, &describe);
+            found = endpoint.find_mismatch(ContextPlace::WORLD, number);
         }
         found.is_some() || enough(endpoint, polls)
     })?;
@@ -56,7 +60,7 @@ pub(super) fn late<E: Endpoint>(endpoint: &mut E) -> Result<()> {
             endpoint.receive(from_it, &mut [])?;
         }
     }
-    let number = endpoint.announce_by_messages(ContextPlace::WORLD, 5);
+    let number = endpoint.announce_by_messages(ContextPlace::WORLD, broadcast(0));
     if rank != 0 {
         if number != 0 {
             let mut checks = 0;
@@ -74,22 +78,25 @@ pub(super) fn late<E: Endpoint>(endpoint: &mut E) -> Result<()> {
 
 /// Rank 0 makes another call than the others. All must detect it, also for the call before, which was correct.
 pub(super) fn different<E: Endpoint>(endpoint: &mut E) -> Result<()> {
-    let equal = endpoint.announce_by_messages(ContextPlace::WORLD, 5);
+    let equal = endpoint.announce_by_messages(ContextPlace::WORLD, broadcast(0));
     if equal == 0 {
         return Ok(());
     }
     meet_all(endpoint)?;
-    let before = endpoint.find_mismatch(ContextPlace::WORLD, equal, &describe);
+    let before = endpoint.find_mismatch(ContextPlace::WORLD, equal);
     expect("the mismatch of a call that all members make alike", None, before)?;
-    let call_id = if endpoint.rank() == 0 { 6 } else { 7 };
-    let number = endpoint.announce_by_messages(ContextPlace::WORLD, call_id);
+    let root = if endpoint.rank() == 0 { 6 } else { 7 };
+    let number = endpoint.announce_by_messages(ContextPlace::WORLD, broadcast(root));
     expect("the number of the next call", equal.wrapping_add(1), number)?;
     meet_all(endpoint)?;
     let end = endpoint.now() + WAIT_MIN;
     let enough = |endpoint: &mut E, polls| polls >= POLLS_MIN && endpoint.now() >= end;
     let found = wait_for_mismatch(endpoint, number, enough)?;
-    let is_named =
-        |explanation: &str| explanation.contains("call 6") && explanation.contains("call 7");
+    let is_named = |words: &str| {
+        ["in broadcast with root 6", "in broadcast with root 7"]
+            .iter()
+            .all(|one| words.contains(one))
+    };
     let is_named = matches!(
         &found,
         Some(Error::MismatchedCollective { explanation }) if endpoint.size() == 1 || is_named(explanation)

@@ -3,8 +3,8 @@
 
 use super::check::{contents, ensure, expect};
 use contract::{
-    CollectiveCall, Combine, ContextPlace, Destination, Endpoint, Readable, Result, Selector,
-    StartedCollective, Writable,
+    CollectiveCall, Combine, ContextPlace, Destination, Endpoint, Readable, ReductionId, Result,
+    Selector, StartedCollective, Writable,
 };
 
 const TAG: u32 = 9;
@@ -87,31 +87,31 @@ impl Call {
                 }
             }
         };
-        let combine = Combine { element_bytes: 1, reduction: None, apply: &mut add };
+        let combine = Combine { element_bytes: 1, id: ReductionId::new(1, 1), apply: &mut add };
         use_it(match self.kind {
-            0 => CollectiveCall::Barrier,
-            1 => CollectiveCall::Broadcast { root, data: writable(all) },
+            0 => CollectiveCall::barrier(),
+            1 => CollectiveCall::broadcast(root, writable(all)),
             2 => {
                 let send = if is_root { readable(all) } else { Readable::empty() };
-                CollectiveCall::Scatter { root, send, receive: Some(writable(each)), each }
+                CollectiveCall::scatter(root, each, send, Some(writable(each)))
             }
             3 => {
                 let receive = if is_root { writable(all) } else { Writable::empty() };
-                CollectiveCall::Gather { root, send: Some(readable(each)), receive, each }
+                CollectiveCall::gather(root, each, Some(readable(each)), receive)
             }
             4 => {
                 let (send, receive) = (Some(readable(each)), writable(all));
-                CollectiveCall::Allgather { send, receive, each, told: None }
+                CollectiveCall::allgather(each, send, receive)
             }
             5 => {
                 let (send, receive) = (Some(readable(all)), writable(all));
-                CollectiveCall::AllToAll { send, receive, each, told: None }
+                CollectiveCall::all_to_all(each, send, receive)
             }
             6 => {
                 let receive = if is_root { writable(all) } else { Writable::empty() };
-                CollectiveCall::Reduce { root, send: readable(all), receive, combine }
+                CollectiveCall::reduce(root, readable(all), receive, combine)
             }
-            _ => CollectiveCall::Allreduce { send: readable(all), receive: writable(all), combine },
+            _ => CollectiveCall::allreduce(readable(all), writable(all), combine),
         })
     }
 
@@ -227,11 +227,11 @@ pub(super) fn barrier<E: Endpoint>(endpoint: &mut E) -> Result<()> {
                 endpoint.receive(from(other, TAG), &mut [])?;
             }
         }
-        let started = endpoint.start_collective(ContextPlace::WORLD, &CollectiveCall::Barrier);
+        let started = endpoint.start_collective(ContextPlace::WORLD, &CollectiveCall::barrier());
         if rank > 0 {
             for started in std::iter::repeat_n(started, 100).flatten() {
                 endpoint.progress()?;
-                let ended = endpoint.advance_collective(started, CollectiveCall::Barrier);
+                let ended = endpoint.advance_collective(started, CollectiveCall::barrier());
                 ensure(ended.is_none(), || format!("barrier {round} ended before rank 0 came"))?;
             }
             endpoint.send(Destination { rank: 0, context: 0, tag: TAG }, &[])?;
@@ -239,7 +239,7 @@ pub(super) fn barrier<E: Endpoint>(endpoint: &mut E) -> Result<()> {
         let Some(started) = started else { return Ok(()) };
         let mut outcome = None;
         endpoint.wait_until(&mut |endpoint| {
-            outcome = endpoint.advance_collective(started, CollectiveCall::Barrier);
+            outcome = endpoint.advance_collective(started, CollectiveCall::barrier());
             outcome.is_some()
         })?;
         outcome.unwrap_or(Ok(()))?;

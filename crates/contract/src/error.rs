@@ -1,5 +1,7 @@
 //! Errors of calls between ranks.
 
+use collectives::{AgreedCall, CallId};
+
 /// The result of a call of the contract.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -39,7 +41,7 @@ pub enum Error {
     #[error("{collective}: {what} is {found_bytes} bytes where {expected_bytes} are expected")]
     UnequalCounts {
         /// The collective's name.
-        collective: &'static str,
+        collective: String,
         /// The buffer, or the rank whose buffer it is.
         what: String,
         /// The correct length.
@@ -137,18 +139,28 @@ impl Error {
         matches!(self, Error::RankDied { .. } | Error::Aborted { .. })
     }
 
-    /// Returns the error of two calls of ranks that should be the same, each with words for it. Equal words stand for
-    /// calls that differ in something else, and `None` for calls in another order.
-    pub fn mismatched_calls(
-        (me, own): (usize, &str),
-        (other, theirs): (usize, Option<&str>),
-    ) -> Self {
-        let explanation = match theirs.filter(|theirs| *theirs != own) {
-            Some(theirs) => format!("rank {me} is in {own}, rank {other} in {theirs}"),
-            None => format!(
-                "rank {other} has made other collectives of this communicator, or in another order"
-            ),
-        };
+    /// Returns the error of this rank's call and another's, on which all members should agree, or `None` if they do.
+    pub fn of_calls(
+        (me, own): (usize, AgreedCall),
+        (other, theirs): (usize, AgreedCall),
+    ) -> Option<Self> {
+        let ids = [(me, own.id), (other, theirs.id)];
+        if let Some(explanation) = CallId::explain_difference(ids[0], ids[1]) {
+            return Some(Error::MismatchedCollective { explanation });
+        }
+        (own.bytes != theirs.bytes).then(|| Error::UnequalCounts {
+            collective: own.id.name().into(),
+            what: format!("the data of rank {other}"),
+            expected_bytes: own.bytes,
+            found_bytes: theirs.bytes,
+        })
+    }
+
+    /// Returns the error of this rank's call if another rank has made other calls, which are no longer known.
+    pub fn of_unknown_call((me, own): (usize, CallId), other: usize) -> Self {
+        let explanation = format!(
+            "rank {me} is in {own}; rank {other} has made other collectives, or in another order"
+        );
         Error::MismatchedCollective { explanation }
     }
 }

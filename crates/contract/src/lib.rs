@@ -41,6 +41,7 @@ pub use awaited::{
     AWAITED_MAX, Awaited, LockHolder, WaitTerms, describe_unexpected, name_ranks, with_article,
 };
 pub use buffer::Buffer;
+pub use collectives::{AgreedCall, CallId, ReductionId};
 pub use context::{Context, ContextNumbers};
 pub use description::{FabricDescription, SharedMemory};
 pub use endpoint::other_runs::{
@@ -48,11 +49,10 @@ pub use endpoint::other_runs::{
 };
 pub use endpoint::{
     AccessKind, Agent, AgentAnswer, Apply, AtomicElement, AtomicElements, AtomicOperation,
-    CollectiveCall, Combine, Completion, ContextOffer, ContextPlace, DescribeCall, Destination,
-    Endpoint, Envelope, LongWaits, NewContext, OneSided, OneSidedOperation, OtherEnds,
-    REPORT_INTERVAL, RememberedCall, RemoteAccess, RemoteAddress, RemoteMemory, RemotePlace,
-    Request, Selector, StartedCollective, WaitPlace, WaitReports, end_together, receive_in_turn,
-    receive_together,
+    CollectiveCall, Combine, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
+    Envelope, LongWaits, NewContext, OneSided, OneSidedOperation, OtherEnds, REPORT_INTERVAL,
+    RememberedCall, RemoteAccess, RemoteAddress, RemoteMemory, RemotePlace, Request, Selector,
+    StartedCollective, WaitPlace, WaitReports, end_together, receive_in_turn, receive_together,
 };
 pub use error::{Error, Result};
 pub use in_place::InPlace;

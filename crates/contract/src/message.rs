@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use collectives::CallId;
+
 use crate::{Error, Result};
 
 /// A label that sender and receiver agree on, from 0 to [`Tag::MAX`].
@@ -66,6 +68,11 @@ impl Tag {
         Tag(value | (Tag::MAX + 1))
     }
 
+    /// Returns the id of the call of a collective's message, as far as the tag holds it.
+    pub fn call_id(self) -> Option<CallId> {
+        if self.is_reserved() { CallId::from_short(self.0 & Tag::MAX) } else { None }
+    }
+
     /// Returns the raw number, as fabrics transmit it.
     pub const fn value(self) -> u32 {
         self.0
@@ -105,10 +112,12 @@ impl TagSelector {
 
 impl fmt::Display for Tag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_reserved() {
-            write!(f, "the tag of {}", crate::collective::describe(*self))
-        } else {
-            write!(f, "tag {}", self.0)
+        match self.call_id() {
+            Some(call) => write!(f, "the tag of {call:?}"),
+            None if self.is_reserved() => {
+                write!(f, "the tag of a collective of its fabric ({})", self.0 & Tag::MAX)
+            }
+            None => write!(f, "tag {}", self.0),
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use collectives::ReductionId;
+
 use crate::{Error, Result};
 
 /// The type of the elements of a reduction.
@@ -66,21 +68,7 @@ impl Operation {
 
 impl fmt::Display for Reduction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let elements = match self.element {
-            Element::U8 => "bytes",
-            Element::I32 => "32-bit integers",
-            Element::I64 => "64-bit integers",
-            Element::U64 => "unsigned 64-bit integers",
-            Element::F32 => "single-precision numbers",
-            Element::F64 => "double-precision numbers",
-        };
-        let operation = match self.operation {
-            Operation::Sum => "sum",
-            Operation::Product => "product",
-            Operation::Minimum => "minimum",
-            Operation::Maximum => "maximum",
-        };
-        write!(f, "{operation} of {elements}")
+        self.id().fmt(f)
     }
 }
 
@@ -95,6 +83,21 @@ impl Reduction {
         Reduction { element, operation }
     }
 
+    /// Returns the reduction as members of a collective compare it.
+    #[inline(always)]
+    pub const fn id(self) -> ReductionId {
+        // The order of the enumerations is that of the ids, which begin with 1.
+        ReductionId::new(1 + self.operation as usize, 1 + self.element as usize)
+    }
+
+    /// Returns the reduction with an id, if there is one.
+    #[inline(always)]
+    pub fn of_id(id: ReductionId) -> Option<Self> {
+        let element = Element::ALL.get(id.element().checked_sub(1)?)?;
+        let operation = Operation::ALL.get(id.operation().checked_sub(1)?)?;
+        Some(Reduction::new(*element, *operation))
+    }
+
     /// Combines `operand` into `accumulator`, element by element. Neither need be aligned.
     ///
     /// # Errors
@@ -102,7 +105,7 @@ impl Reduction {
     pub fn combine(self, accumulator: &mut [u8], operand: &[u8]) -> Result<()> {
         let unequal = |what: &str, expected_bytes, found_bytes| {
             Err(Error::UnequalCounts {
-                collective: "reduction",
+                collective: "reduction".into(),
                 what: what.into(),
                 expected_bytes,
                 found_bytes,
@@ -217,6 +220,22 @@ mod tests {
             let reduction = Reduction::new(Element::F64, operation);
             reduction.combine(&mut room[1..], &(-2.0f64).to_ne_bytes()).unwrap();
             assert_eq!(room[1..], expected.to_ne_bytes());
+        }
+    }
+
+    #[test]
+    fn words_name_the_operation_and_the_elements() {
+        let words = Element::ALL.map(|element| Reduction::new(element, Operation::Sum).to_string());
+        let elements = words.each_ref().map(|words| words.strip_prefix("sum of ").unwrap());
+        assert_eq!(elements[..3], ["bytes", "32-bit integers", "64-bit integers"]);
+        let real = ["single-precision numbers", "double-precision numbers"];
+        assert_eq!((elements[3], &elements[4..]), ("unsigned 64-bit integers", &real[..]));
+        for (operation, word) in
+            Operation::ALL.into_iter().zip(["sum", "product", "minimum", "maximum"])
+        {
+            let reduction = Reduction::new(Element::U8, operation);
+            assert_eq!(reduction.to_string(), format!("{word} of bytes"));
+            assert_eq!(Reduction::of_id(reduction.id()), Some(reduction));
         }
     }
 

@@ -4,7 +4,7 @@
 use std::ptr::NonNull;
 
 use contract::{
-    Awaited, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, DescribeCall,
+    AgreedCall, Awaited, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace,
     Destination, Endpoint, Envelope, Error, FabricDescription, InPlace, Isolation, NewContext,
     OperatingSystem, OtherRuns, Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory,
     Request, Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
@@ -300,34 +300,27 @@ unsafe impl Endpoint for ClusterEndpoint {
         Some(outcome.map_err(|error| self.outer_error(error)))
     }
 
-    fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
+    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
         match self.inner_place(place) {
-            Some(place) => self.inner_mut().announce_by_messages(place, call_id),
+            Some(place) => self.inner_mut().announce_by_messages(place, call),
             None => {
                 let (_, rest) = self.both_mut();
                 let Some(opened) = rest.contexts.get(place) else { return 0 };
-                let number = rest.outer.announce_by_messages(ContextPlace(opened.number), call_id);
+                let number = rest.outer.announce_by_messages(ContextPlace(opened.number), call);
                 self.settle();
                 number
             }
         }
     }
 
-    fn find_mismatch(
-        &mut self,
-        place: ContextPlace,
-        number: u32,
-        describe: DescribeCall<'_>,
-    ) -> Option<Error> {
+    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
         let opened = self.rest().contexts.get(place)?;
         let found = match opened.inner {
             Some(place) => {
-                let found = self.inner_mut().find_mismatch(place, number, describe)?;
+                let found = self.inner_mut().find_mismatch(place, number)?;
                 Some(self.outer_error(found))
             }
-            None => {
-                self.rest_mut().outer.find_mismatch(ContextPlace(opened.number), number, describe)
-            }
+            None => self.rest_mut().outer.find_mismatch(ContextPlace(opened.number), number),
         };
         self.settle();
         found

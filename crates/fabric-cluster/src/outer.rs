@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use contract::{
-    Awaited, ClockQuality, Completion, ContextPlace, DescribeCall, Destination, Endpoint, Envelope,
+    AgreedCall, Awaited, ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope,
     Error, FabricDescription, NewContext, OperatingSystem, Readable, Request, Result, Selector,
     Time, Writable,
 };
@@ -119,17 +119,12 @@ impl Outer {
         either!(self, outer => outer.close_context(place))
     }
 
-    pub(crate) fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
-        either!(self, outer => outer.announce_by_messages(place, call_id))
+    pub(crate) fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
+        either!(self, outer => outer.announce_by_messages(place, call))
     }
 
-    pub(crate) fn find_mismatch(
-        &mut self,
-        place: ContextPlace,
-        number: u32,
-        describe: DescribeCall<'_>,
-    ) -> Option<Error> {
-        either!(self, outer => outer.find_mismatch(place, number, describe))
+    pub(crate) fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
+        either!(self, outer => outer.find_mismatch(place, number))
     }
 
     pub(crate) fn have_left_compared(&mut self, place: ContextPlace, number: u32) -> bool {

@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
 
 use contract::{
-    ClockQuality, Completion, ContextPlace, DescribeCall, Destination, Endpoint, Envelope, Error,
+    AgreedCall, ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
     FabricDescription, NewContext, OtherRuns, Priority, PriorityGranted, Readable, Request, Result,
     Selector, Time, TimeSpan, Writable, end_together, receive_together,
 };
@@ -293,17 +293,12 @@ unsafe impl Endpoint for OfiEndpoint {
         Ok(cut)
     }
 
-    fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
-        self.outer.announce_by_messages(place, call_id)
+    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
+        self.outer.announce_by_messages(place, call)
     }
 
-    fn find_mismatch(
-        &mut self,
-        place: ContextPlace,
-        number: u32,
-        describe: DescribeCall<'_>,
-    ) -> Option<Error> {
-        self.outer.find_mismatch(place, number, describe)
+    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
+        self.outer.find_mismatch(place, number)
     }
 
     fn have_left_compared(&mut self, place: ContextPlace, number: u32) -> bool {

@@ -1,6 +1,8 @@
 //! The requests of a process to the endpoint behind its line. Lists and data follow a request in the buffer.
 
-use contract::{Awaited, ContextPlace, Envelope, Request, Selector, Time, TimeSpan};
+use contract::{
+    AgreedCall, Awaited, CallId, ContextPlace, Envelope, Request, Selector, Time, TimeSpan,
+};
 
 use crate::stream::{Reader, Writer, request_of, selector_numbers, selector_of};
 
@@ -75,7 +77,7 @@ pub(crate) enum Ask {
     /// A collective that the caller executes by messages.
     Announce {
         place: ContextPlace,
-        call_id: u32,
+        call: AgreedCall,
     },
     Leave,
     IsHopeless(Request),
@@ -188,7 +190,9 @@ impl Ask {
             }
             Ask::Collective(place) => (19, of(&[place.0.into()])),
             Ask::Combined => (20, of(&[])),
-            Ask::Announce { place, call_id } => (21, of(&[place.0.into(), call_id.into()])),
+            Ask::Announce { place, call: AgreedCall { id, bytes } } => {
+                (21, of(&[place.0.into(), id.bits().into(), bytes as u64]))
+            }
             Ask::Leave => (22, of(&[])),
             Ask::IsHopeless(one) => (23, of(&[request(one)])),
             Ask::NoneWillSend(selector) => (24, of(&select(selector))),
@@ -235,7 +239,10 @@ impl Ask {
             },
             19 => Ask::Collective(place),
             20 => Ask::Combined,
-            21 => Ask::Announce { place, call_id: b as u32 },
+            21 => {
+                let call = AgreedCall { id: CallId::from_bits(b as u32), bytes: c as usize };
+                Ask::Announce { place, call }
+            }
             22 => Ask::Leave,
             23 => Ask::IsHopeless(request_of(a)),
             24 => Ask::NoneWillSend(selector),
@@ -281,7 +288,7 @@ mod tests {
             Ask::Exchange { to, context, tag, selector, room },
             Ask::Collective(place),
             Ask::Combined,
-            Ask::Announce { place, call_id: b },
+            Ask::Announce { place, call: AgreedCall { id: CallId::from_bits(b), bytes: room } },
             Ask::Leave,
             Ask::IsHopeless(one),
             Ask::NoneWillSend(selector),

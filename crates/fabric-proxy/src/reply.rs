@@ -104,9 +104,9 @@ pub(crate) fn write_error(writer: &mut Writer<'_>, error: &Error) {
         Error::OutOfMemory { what, bytes } => (5, *bytes as usize, what),
         Error::UnknownRequest => (6, 0, ""),
         Error::RankEnded { rank, before } => (9, *rank, before),
-        Error::UnequalCounts { expected_bytes, found_bytes, what, .. } => {
+        Error::UnequalCounts { collective, what, expected_bytes, found_bytes } => {
             writer.numbers(&[7, *expected_bytes as u64, *found_bytes as u64]);
-            return writer.bytes(what.as_bytes());
+            return writer.bytes(format!("{collective}\n{what}").as_bytes());
         }
         Error::InvalidRank { rank, size } => {
             writer.numbers(&[8, *rank as u64, *size as u64]);
@@ -131,12 +131,12 @@ pub(crate) fn read_error(reader: &mut Reader<'_>) -> Error {
         4 => Error::MismatchedCollective { explanation: words },
         5 => Error::OutOfMemory { what: words, bytes: first },
         6 => Error::UnknownRequest,
-        7 => Error::UnequalCounts {
-            collective: "collective",
-            what: words,
-            expected_bytes: number,
-            found_bytes: second as usize,
-        },
+        7 => {
+            let (collective, what) = words.split_once('\n').unwrap_or(("", &words));
+            let (collective, what) = (collective.into(), what.into());
+            let (expected_bytes, found_bytes) = (number, second as usize);
+            Error::UnequalCounts { collective, what, expected_bytes, found_bytes }
+        }
         8 => Error::InvalidRank { rank: number, size: second as usize },
         9 => Error::RankEnded { rank: number, before: words },
         _ => Error::Program(words),

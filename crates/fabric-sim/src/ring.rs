@@ -3,7 +3,11 @@
 //!
 //! Each collective is written as the actions of a node on its two links: receive from the left, send to the right.
 
-use contract::{CollectiveCall, Error, Request, Result, Selector, Tag, TimeSpan, Work, WorkKind};
+use collectives::Collective;
+use contract::{
+    AgreedCall, CallId, CollectiveCall, Error, Request, Result, Selector, Tag, TimeSpan, Work,
+    WorkKind,
+};
 
 use crate::endpoint::{Idle, SimEndpoint, WORLD_COLLECTIVES};
 use crate::machine::RingCollectives;
@@ -24,12 +28,8 @@ fn tag(mark: u32, root: usize) -> Tag {
 
 /// Returns whether the ring has a collective of its own for this call.
 pub(crate) fn carries(call: &CollectiveCall<'_>) -> bool {
-    matches!(
-        call,
-        CollectiveCall::Barrier
-            | CollectiveCall::Broadcast { .. }
-            | CollectiveCall::Allgather { .. }
-    )
+    use Collective::{Allgather, Barrier, Broadcast};
+    matches!(call.collective, Barrier | Broadcast | Allgather)
 }
 
 /// Executes such a collective of all ranks.
@@ -42,22 +42,21 @@ pub(crate) fn carry_out<'a>(
     costs: &RingCollectives,
     call: CollectiveCall<'_>,
 ) -> Result<()> {
-    let (name, mark, root) = match &call {
-        CollectiveCall::Barrier => ("barrier", BARRIER, 0),
-        CollectiveCall::Broadcast { root, .. } => ("broadcast", BROADCAST, *root),
-        CollectiveCall::Allgather { .. } => ("allgather", ALLGATHER, 0),
+    let (id, name) = (call.id(), call.id().name());
+    let CollectiveCall { collective, root, bytes, send, mut receive, stated_bytes, .. } = call;
+    let mark = match collective {
+        Collective::Barrier => BARRIER,
+        Collective::Broadcast => BROADCAST,
+        Collective::Allgather => ALLGATHER,
         other => panic!("the ring has no collective of its own for {other:?}"),
     };
-    let mut node = Node { endpoint, idle, costs, name, tag: tag(mark, root) };
-    match call {
-        CollectiveCall::Broadcast { root, mut data } => {
-            let bytes = data.bytes();
-            node.broadcast(root, data.part_mut(0..bytes))
-        }
-        CollectiveCall::Allgather { send, mut receive, each, told } => {
-            let bytes = receive.bytes();
+    let mut node = Node { endpoint, idle, costs, id, name, tag: tag(mark, root) };
+    let room = receive.as_mut().map_or(&mut [][..], |room| room.part_mut(0..room.bytes()));
+    match collective {
+        Collective::Broadcast => node.broadcast(root, room),
+        Collective::Allgather => {
             let send = send.as_ref().map(|send| send.as_slice());
-            node.allgather(send, receive.part_mut(0..bytes), each, told)
+            node.allgather(send, room, bytes, stated_bytes)
         }
         _ => node.meet(node.size() - 1),
     }
@@ -68,6 +67,7 @@ struct Node<'r, 'a> {
     endpoint: &'r mut SimEndpoint<'a>,
     idle: Idle<'r, 'a>,
     costs: &'r RingCollectives,
+    id: CallId,
     name: &'static str,
     tag: Tag,
 }
@@ -115,14 +115,16 @@ impl Node<'_, '_> {
         let (own, found) = (self.tag, Tag::from_wire(received.tag));
         let me = self.me();
         if found != own {
-            let explanation = format!("rank {me} is in {name} ({own}), rank {left} in {found}");
-            return Err(Error::MismatchedCollective { explanation });
+            let call = |id| AgreedCall { id, bytes: expected_bytes };
+            let theirs = found.call_id().map(|id| (left, call(id)));
+            let error = theirs.and_then(|theirs| Error::of_calls((me, call(self.id)), theirs));
+            return Err(error.unwrap_or_else(|| Error::of_unknown_call((me, self.id), left)));
         }
         let found_bytes = received.bytes;
         if found_bytes != expected_bytes {
-            let what = format!("what rank {left} passes on to rank {me}");
+            let what = format!("the data of rank {left}");
             return Err(Error::UnequalCounts {
-                collective: name,
+                collective: name.into(),
                 what,
                 expected_bytes,
                 found_bytes,
@@ -195,7 +197,7 @@ impl Node<'_, '_> {
             let what = "the block of this rank".into();
             self.rotate(&mut vec![0; self.size() * told])?;
             let (expected_bytes, found_bytes) = (each, told);
-            let collective = self.name;
+            let collective = self.name.into();
             return Err(Error::UnequalCounts { collective, what, expected_bytes, found_bytes });
         }
         if let Some(send) = send {

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::time::Duration;
 
 use contract::{
-    ClockQuality, Completion, ContextPlace, DescribeCall, Destination, Endpoint, Envelope, Error,
+    AgreedCall, ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
     FabricDescription, LongWaits, NewContext, OperatingSystem, OtherRuns, Priority,
     PriorityGranted, Process, Readable, RemoteMemory, Request, Result, Selector, Time, TimeSpan,
     WaitPlace, WaitReports, Writable, end_together, receive_together,
@@ -301,17 +301,12 @@ unsafe impl Endpoint for TcpEndpoint {
         Ok(cut)
     }
 
-    fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
-        self.engine.announce_by_messages(place.0, call_id)
+    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
+        self.engine.announce_by_messages(place.0, call)
     }
 
-    fn find_mismatch(
-        &mut self,
-        place: ContextPlace,
-        number: u32,
-        describe: DescribeCall<'_>,
-    ) -> Option<Error> {
-        self.engine.find_mismatch(place.0, number, describe)
+    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
+        self.engine.find_mismatch(place.0, number)
     }
 
     fn have_left_compared(&mut self, place: ContextPlace, number: u32) -> bool {

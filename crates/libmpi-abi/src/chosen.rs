@@ -10,10 +10,10 @@ mod pointer;
 use std::ptr::NonNull;
 
 use contract::{
-    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, DescribeCall,
-    Destination, Endpoint, Envelope, Error, FabricDescription, LongWaits, NewContext, OneSided,
-    Readable, RemoteAddress, RemoteMemory, Request, Result, Selector, StartedCollective, Time,
-    TimeSpan, WaitPlace, WaitReports, Writable,
+    AgreedCall, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination,
+    Endpoint, Envelope, Error, FabricDescription, LongWaits, NewContext, OneSided, Readable,
+    RemoteAddress, RemoteMemory, Request, Result, Selector, StartedCollective, Time, TimeSpan,
+    WaitPlace, WaitReports, Writable,
 };
 
 use others::{is_between_runs, is_of_others, of_others, within};
@@ -318,23 +318,18 @@ unsafe impl Endpoint for Chosen {
         with!(self, mut endpoint => endpoint.advance_collective(started, call))
     }
 
-    fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
+    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
         if is_between_runs(place.0 << 1) {
             return 0;
         }
-        with!(self, mut endpoint => endpoint.announce_by_messages(place, call_id))
+        with!(self, mut endpoint => endpoint.announce_by_messages(place, call))
     }
 
-    fn find_mismatch(
-        &mut self,
-        place: ContextPlace,
-        number: u32,
-        describe: DescribeCall<'_>,
-    ) -> Option<Error> {
+    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
         if is_between_runs(place.0 << 1) {
             return None;
         }
-        with!(self, mut endpoint => endpoint.find_mismatch(place, number, describe))
+        with!(self, mut endpoint => endpoint.find_mismatch(place, number))
     }
 
     fn have_left_compared(&mut self, place: ContextPlace, number: u32) -> bool {

@@ -1,5 +1,6 @@
 //! The events of a rank, in order.
 
+use collectives::Collective;
 use contract::{Element, Operation, Reduction, Selector, TimeSpan};
 
 use crate::bytes::{ByteReader, Cut, put_number, put_optional};
@@ -65,48 +66,12 @@ pub struct Room {
 /// A collective of all ranks, without its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedCollective {
-    /// Its kind.
-    pub kind: CollectiveKind,
+    /// The collective: one that has plans; others are recorded as their messages.
+    pub kind: Collective,
     /// Its root, if there is one.
     pub root: usize,
     /// Length in bytes of a block of each rank, or of all data if there are no blocks.
     pub bytes: usize,
-}
-
-/// Kind of a collective.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are the field's")]
-pub enum CollectiveKind {
-    Barrier,
-    Broadcast,
-    Scatter,
-    Gather,
-    Allgather,
-    AllToAll,
-    Reduce,
-    Allreduce,
-}
-
-impl CollectiveKind {
-    /// All kinds.
-    pub const ALL: [CollectiveKind; 8] = {
-        use CollectiveKind::*;
-        [Barrier, Broadcast, Scatter, Gather, Allgather, AllToAll, Reduce, Allreduce]
-    };
-
-    /// Returns its name for messages to the user.
-    pub fn name(self) -> &'static str {
-        match self {
-            CollectiveKind::Barrier => "barrier",
-            CollectiveKind::Broadcast => "broadcast",
-            CollectiveKind::Scatter => "scatter",
-            CollectiveKind::Gather => "gather",
-            CollectiveKind::Allgather => "allgather",
-            CollectiveKind::AllToAll => "all-to-all",
-            CollectiveKind::Reduce => "reduce",
-            CollectiveKind::Allreduce => "allreduce",
-        }
-    }
 }
 
 impl RecordedCollective {
@@ -187,7 +152,8 @@ impl RankEvent {
             8 => RankEvent::End(from.number()?),
             9 => RankEvent::Cancel(from.number()?),
             10 => {
-                let kind = *CollectiveKind::ALL.get(from.size()?).ok_or(Cut)?;
+                // The collectives with plans are the first of all.
+                let kind = Collective::with_plans().nth(from.size()?).ok_or(Cut)?;
                 RankEvent::Collective(RecordedCollective {
                     kind,
                     root: from.size()?,
@@ -246,7 +212,7 @@ mod tests {
         let source = flag.then_some(a as u32);
         let selector = Selector { context: b as u32, source, tag: (!flag).then_some(c as u32) };
         let room = Room { selector, bytes: d as usize };
-        let kind = CollectiveKind::ALL[a as usize % 8];
+        let kind = Collective::with_plans().nth(a as usize % 8).unwrap();
         vec![
             RankEvent::Compute(TimeSpan::from_ps(a)),
             RankEvent::Sleep(TimeSpan::from_ps(b)),

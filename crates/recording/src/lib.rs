@@ -15,7 +15,7 @@ mod longest;
 mod operations;
 mod replay;
 
-pub use event::{CollectiveKind, RankEvent, RecordedCollective, Room, SentMessage};
+pub use event::{RankEvent, RecordedCollective, Room, SentMessage};
 pub use exchange::TextFormat;
 pub use file::{Events, Recorder, Recording, RecordingError};
 pub use longest::Longest;

@@ -2,10 +2,11 @@
 
 use std::iter::Peekable;
 
+use collectives::Collective;
 use contract::{Destination, Endpoint, Process, Rank, Result, Time, TimeSpan};
 
 use crate::duties::{Duties, Dutiful};
-use crate::event::{CollectiveKind, RankEvent, RecordedCollective, SentMessage};
+use crate::event::{RankEvent, RecordedCollective, SentMessage};
 use crate::longest::Longest;
 use crate::operations::{LATER, Operations, Scratch, later};
 
@@ -135,25 +136,24 @@ impl<E: Endpoint> Replay<'_, E> {
         let (me, all) = (world.rank(), bytes * world.size());
         let reduction = collective.reduction();
         match kind {
-            CollectiveKind::Barrier => world.barrier(),
-            CollectiveKind::Broadcast => world.broadcast(root, &mut room[..bytes]),
-            CollectiveKind::Scatter => {
+            Collective::Barrier => world.barrier(),
+            Collective::Broadcast => world.broadcast(root, &mut room[..bytes]),
+            Collective::Scatter => {
                 let send = if me == root { &out[..all] } else { &[] };
                 world.scatter(root, send, &mut room[..bytes])
             }
-            CollectiveKind::Gather => {
+            Collective::Gather => {
                 let receive = if me == root { &mut room[..all] } else { &mut [] };
                 world.gather(root, &out[..bytes], receive)
             }
-            CollectiveKind::Allgather => world.allgather(&out[..bytes], &mut room[..all]),
-            CollectiveKind::AllToAll => world.all_to_all(&out[..all], &mut room[..all]),
-            CollectiveKind::Reduce => {
+            Collective::Allgather => world.allgather(&out[..bytes], &mut room[..all]),
+            Collective::AllToAll => world.all_to_all(&out[..all], &mut room[..all]),
+            Collective::Reduce => {
                 let receive = if me == root { &mut room[..bytes] } else { &mut [] };
                 world.reduce(root, reduction, &out[..bytes], receive)
             }
-            CollectiveKind::Allreduce => {
-                world.allreduce(reduction, &out[..bytes], &mut room[..bytes])
-            }
+            Collective::Allreduce => world.allreduce(reduction, &out[..bytes], &mut room[..bytes]),
+            other => unreachable!("{other:?} is recorded as its messages"),
         }
     }
 }
@@ -242,7 +242,7 @@ mod tests {
                     RankEvent::PostReceive(room(Some(before), 8)),
                     RankEvent::Cancel(0),
                 ];
-                events.extend(CollectiveKind::ALL.map(|kind| {
+                events.extend(Collective::with_plans().map(|kind| {
                     RankEvent::Collective(RecordedCollective { kind, root: 2, bytes: 400 })
                 }));
                 events.push(if me < 2 {
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn a_rank_answers_others_while_it_waits_in_a_collective() {
         let barrier = RankEvent::Collective(RecordedCollective {
-            kind: CollectiveKind::Barrier,
+            kind: Collective::Barrier,
             root: 0,
             bytes: 0,
         });
@@ -294,7 +294,7 @@ mod tests {
     /// Rank 1 enters the barrier with the answer; then both compute, for 5 and 3 us.
     #[test]
     fn computing_in_a_collective_does_not_delay_answers() {
-        let (kind, root, bytes) = (CollectiveKind::Barrier, 0, 0);
+        let (kind, root, bytes) = (Collective::Barrier, 0, 0);
         let barrier = RankEvent::Collective(RecordedCollective { kind, root, bytes });
         let post = |to| RankEvent::PostSend { message: message(to, 40), synchronous: false };
         let receive = |from| RankEvent::PostReceive(room(Some(from), 40));

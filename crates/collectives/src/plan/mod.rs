@@ -125,9 +125,13 @@ pub struct Plan {
 impl Collective {
     /// Returns the collectives that have plans. All others use messages.
     pub fn with_plans() -> impl Iterator<Item = Collective> {
+        Collective::ALL.into_iter().map(|(one, _)| one).filter(|one| one.has_plans())
+    }
+
+    /// Returns whether the collective has plans.
+    pub fn has_plans(self) -> bool {
         use Collective::{ExclusiveScan, InclusiveScan, ReduceScatter};
-        let always_by_messages = |one| matches!(one, ReduceScatter | InclusiveScan | ExclusiveScan);
-        Collective::ALL.into_iter().map(|(one, _)| one).filter(move |&one| !always_by_messages(one))
+        !matches!(self, ReduceScatter | InclusiveScan | ExclusiveScan)
     }
 }
 

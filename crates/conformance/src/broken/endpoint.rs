@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use crate::reference::ReferenceEndpoint;
 use contract::FabricDescription;
 use contract::{
-    ClockQuality, CollectiveCall, Completion, ContextPlace, DescribeCall, Destination, Endpoint,
+    AgreedCall, ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, Endpoint,
     Envelope, Error, LongWaits, NewContext, OtherRuns, Readable, RemoteMemory, Request, Result,
     Selector, StartedCollective, Time, Writable,
 };
@@ -221,27 +221,22 @@ unsafe impl Endpoint for BrokenEndpoint {
         ends.then_some(Ok(()))
     }
 
-    fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
+    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
         match self.fault {
             EndpointFault::MatchesAll | EndpointFault::MatchesNone => {
                 self.announced += 1;
                 self.announced
             }
-            _ => self.inner.announce_by_messages(place, call_id),
+            _ => self.inner.announce_by_messages(place, call),
         }
     }
 
-    fn find_mismatch(
-        &mut self,
-        place: ContextPlace,
-        number: u32,
-        describe: DescribeCall<'_>,
-    ) -> Option<Error> {
+    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
         let explanation = "they never match".into();
         match self.fault {
             EndpointFault::MatchesNone => Some(Error::MismatchedCollective { explanation }),
             EndpointFault::MatchesAll => None,
-            _ => self.inner.find_mismatch(place, number, describe),
+            _ => self.inner.find_mismatch(place, number),
         }
     }
 

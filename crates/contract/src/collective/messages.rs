@@ -1,9 +1,23 @@
 //! Messages of a collective, which carry its call id and are checked when received.
 
-use super::call_id::{CallId, describe, unequal};
+use collectives::{AgreedCall, CallId};
+
 use crate::{Error, Rank, Result, Source, Status, Tag, TagSelector};
 
-impl CallId {
+/// A call by messages.
+#[derive(Clone, Copy)]
+pub(super) struct Messages {
+    id: CallId,
+    /// The call id in its short form.
+    tag: Tag,
+}
+
+impl Messages {
+    /// Returns the messages of a call by an algorithm.
+    pub(super) fn of(id: CallId) -> Self {
+        Messages { id, tag: Tag::reserved(id.to_short()) }
+    }
+
     /// Sends `data` as a message of this call.
     pub(super) fn send<R: Rank + ?Sized>(self, rank: &mut R, to: usize, data: &[u8]) -> Result<()> {
         rank.send(to, self.tag, data)
@@ -40,23 +54,22 @@ impl CallId {
         expected_bytes: usize,
         received: Result<Status>,
     ) -> Result<()> {
-        let (tag, found_bytes) = match received {
+        let (tag, bytes) = match received {
             Ok(status) => (status.tag, status.bytes),
             Err(Error::Truncated { tag, message_bytes, .. }) => {
                 (Tag::from_wire(tag), message_bytes)
             }
             Err(error) => return Err(error),
         };
-        if tag != self.tag {
-            let (own, other) = (describe(self.tag), describe(tag));
-            return Err(Error::MismatchedCollective {
-                explanation: format!("rank {rank} is in {own}, rank {from} in {other}"),
-            });
+        if (tag, bytes) == (self.tag, expected_bytes) {
+            return Ok(());
         }
-        if found_bytes != expected_bytes {
-            let what = format!("the message of rank {from} to rank {rank}");
-            return unequal(self.collective, what, expected_bytes, found_bytes);
-        }
-        Ok(())
+        // Both ids in the short form: a root has fewer bits there.
+        let [own, theirs] = [self.tag, tag].map(Tag::call_id);
+        let call = |id| AgreedCall { id, bytes: expected_bytes };
+        let own = call(own.unwrap_or(self.id));
+        let theirs = theirs.map(|id| AgreedCall { id, bytes });
+        let error = theirs.and_then(|theirs| Error::of_calls((rank, own), (from, theirs)));
+        Err(error.unwrap_or_else(|| Error::of_unknown_call((rank, self.id), from)))
     }
 }

@@ -21,18 +21,16 @@
 //! [`Error::MismatchedCollective`]: crate::Error::MismatchedCollective
 //! [`Error::UnequalCounts`]: crate::Error::UnequalCounts
 
-mod call_id;
+mod lengths;
 mod messages;
 mod run;
 
 pub use collectives::{Algorithm, Collective};
 
-pub(crate) use call_id::describe;
-
 use collectives::{Blocks, Call, Order, Own};
 
 use crate::{Rank, Reduction, Result, check_rank};
-use call_id::{expect_bytes, expect_multiple};
+use lengths::{expect_bytes, expect_multiple};
 use run::{Memory, run};
 
 /// Waits until every rank has reached the barrier.

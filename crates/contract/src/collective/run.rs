@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use collectives::{
-    Algorithm, Area, Call, Cursor, LocalStep, Manner, Membership, Own, Part, Schedule, select,
+    Algorithm, Area, Call, CallId, Cursor, LocalStep, Manner, Membership, Own, Part, Schedule,
+    select,
 };
 
-use super::call_id::CallId;
+use super::messages::Messages;
 use crate::{Error, Rank, Reduction, Result, Work, WorkKind};
 
 /// The memory of a call.
@@ -151,18 +152,19 @@ pub(super) fn run<R: Rank + ?Sized>(
         let what = format!("do {} by {}", call.collective().name(), algorithm.name());
         return Err(Error::Unsupported { fabric: "a collective by messages".into(), what });
     }
-    let call_id = CallId::new(&call, algorithm, memory.reduction);
+    let id = CallId::rooted(call.collective(), call.root().unwrap_or(0)).by(algorithm);
+    let id = memory.reduction.map_or(id, |reduction| id.combining(reduction.id()));
     let schedule = call.schedule(algorithm, group, own, rank.hosts());
     memory.scratch.resize(schedule.scratch() * memory.unit_bytes, 0);
     rank.mark_algorithm(true);
-    let outcome = carry_out(rank, call_id, &schedule, &mut memory);
+    let outcome = carry_out(rank, Messages::of(id), &schedule, &mut memory);
     rank.mark_algorithm(false);
     outcome
 }
 
 fn carry_out<R: Rank + ?Sized>(
     rank: &mut R,
-    call_id: CallId,
+    messages: Messages,
     schedule: &Schedule,
     memory: &mut Memory<'_>,
 ) -> Result<()> {
@@ -173,13 +175,13 @@ fn carry_out<R: Rank + ?Sized>(
         let both = round.sends.len().min(round.receives.len());
         for (send, receive) in round.sends.iter().zip(&round.receives) {
             let (data, room) = memory.read_and_write(send.part, receive.part);
-            call_id.exchange(rank, (send.rank, data), (receive.rank, room))?;
+            messages.exchange(rank, (send.rank, data), (receive.rank, room))?;
         }
         for send in &round.sends[both..] {
-            call_id.send(rank, send.rank, memory.read(send.part))?;
+            messages.send(rank, send.rank, memory.read(send.part))?;
         }
         for receive in &round.receives[both..] {
-            call_id.receive(rank, receive.rank, memory.write(receive.part))?;
+            messages.receive(rank, receive.rank, memory.write(receive.part))?;
         }
     }
     memory.steps(rank, schedule.last_steps())

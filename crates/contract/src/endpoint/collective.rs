@@ -1,112 +1,32 @@
 //! A collective in the form for fabrics that implement it themselves.
 
-use collectives::plan::{CallShape, Collective};
+use collectives::plan::CallShape;
+use collectives::{CallId, Collective, ReductionId};
 
 use super::ContextPlace;
 use crate::{Readable, Reduction, Writable};
 
-/// Returns words for the call that a call id of a face names
-/// ([`announce_by_messages`](crate::Endpoint::announce_by_messages)).
-pub type DescribeCall<'a> = &'a dyn Fn(u32) -> String;
-
-/// One call of a collective. Roots are ranks of the context. All lengths are in bytes and the same at all members. If a
-/// block is missing (`None`), this rank's own block is in its place in the other memory.
+/// One call of a collective. Roots are ranks of the context. All lengths are in bytes and the same at all members.
+///
+/// A member that has nothing to send, or receives nothing, has no memory for it, or empty memory. If the block that it
+/// sends is missing, this block is in its place in the other memory.
 #[derive(Debug)]
-pub enum CollectiveCall<'a> {
-    /// Waits until all members have reached the barrier.
-    Barrier,
-    /// Copies the root's data to all members; at the root it is only read.
-    Broadcast {
-        /// Rank of the source.
-        root: usize,
-        /// The data, or the room for it.
-        data: Writable,
-    },
-    /// Copies block r of the root's data to member r.
-    Scatter {
-        /// Rank of the source.
-        root: usize,
-        /// At the root: a block for each member.
-        send: Readable,
-        /// Room for this member's block.
-        receive: Option<Writable>,
-        /// Length of a block.
-        each: usize,
-    },
-    /// Copies the data of member r to block r at the root.
-    Gather {
-        /// Rank of the destination.
-        root: usize,
-        /// This member's block.
-        send: Option<Readable>,
-        /// At the root: room for a block of each member.
-        receive: Writable,
-        /// Length of a block.
-        each: usize,
-    },
-    /// Copies the data of member r to block r at every member.
-    Allgather {
-        /// This member's block.
-        send: Option<Readable>,
-        /// Room for a block of each member.
-        receive: Writable,
-        /// Length of a block.
-        each: usize,
-        /// Length that this member reports to the others if its own arguments contradict each other. All of them then
-        /// fail.
-        told: Option<usize>,
-    },
-    /// Copies block r of member s to block s of member r.
-    AllToAll {
-        /// A block for each member.
-        send: Option<Readable>,
-        /// Room for a block of each member.
-        receive: Writable,
-        /// Length of a block.
-        each: usize,
-        /// As for `Allgather`.
-        told: Option<usize>,
-    },
-    /// Combines the data of all members at the root.
-    Reduce {
-        /// Rank of the destination.
-        root: usize,
-        /// This member's elements.
-        send: Readable,
-        /// Room for the result at the root. It is the memory of `send` or does not overlap it.
-        receive: Writable,
-        /// The operation on elements.
-        combine: Combine<'a>,
-    },
-    /// Combines the data of all members at all of them, with the same bits at each.
-    Allreduce {
-        /// This member's elements.
-        send: Readable,
-        /// Room for the result. It is the memory of `send` or does not overlap it.
-        receive: Writable,
-        /// The operation on elements.
-        combine: Combine<'a>,
-    },
-    /// Combines block r of the data of all members at member r.
-    ReduceScatter {
-        /// This member's elements, a block for each member.
-        send: Readable,
-        /// Room for this member's block of the result.
-        receive: Writable,
-        /// The operation on elements.
-        combine: Combine<'a>,
-    },
-    /// Combines the data of the members up to each member at that member.
-    Scan {
-        /// This member's elements.
-        send: Readable,
-        /// Room for the result. That of an exclusive scan at member 0 is not changed.
-        receive: Writable,
-        /// The operation on elements.
-        combine: Combine<'a>,
-        /// True if a member's own elements are left out.
-        exclusive: bool,
-    },
+pub struct CollectiveCall<'a> {
+    /// The collective.
+    pub collective: Collective,
+    /// Its root, or 0 if it has none.
+    pub root: usize,
+    /// Length of all data, or of one block if each member has its own.
+    pub bytes: usize,
+    /// The data to send: all of them at the root of a scatter, in an all-to-all and in reductions, otherwise one block.
+    pub send: Option<Readable>,
+    /// Room for the received data. In a broadcast, the data at the root, where they are only read. In a reduction, the
+    /// memory of `send`, or memory that does not overlap it.
+    pub receive: Option<Writable>,
+    /// The operation of a reduction.
+    pub combine: Option<Combine<'a>>,
+    /// Length that this member reports to the others if its own arguments contradict each other. All of them then fail.
+    pub stated_bytes: Option<usize>,
 }
 
 /// A started collective that has not ended: the value that
@@ -119,55 +39,133 @@ pub struct StartedCollective {
     pub number: u32,
 }
 
-impl CollectiveCall<'_> {
+impl<'a> CollectiveCall<'a> {
+    #[inline(always)]
+    fn new(collective: Collective, bytes: usize) -> Self {
+        CollectiveCall {
+            collective,
+            root: 0,
+            bytes,
+            send: None,
+            receive: None,
+            combine: None,
+            stated_bytes: None,
+        }
+    }
+
+    #[inline(always)]
+    fn between(
+        collective: Collective,
+        bytes: usize,
+        send: Option<Readable>,
+        receive: Option<Writable>,
+    ) -> Self {
+        CollectiveCall { send, receive, ..CollectiveCall::new(collective, bytes) }
+    }
+
+    #[inline(always)]
+    fn combining(
+        collective: Collective,
+        bytes: usize,
+        send: Readable,
+        receive: Writable,
+        combine: Combine<'a>,
+    ) -> Self {
+        let call = CollectiveCall::between(collective, bytes, Some(send), Some(receive));
+        CollectiveCall { combine: Some(combine), ..call }
+    }
+
+    #[inline(always)]
+    fn with_root(self, root: usize) -> Self {
+        CollectiveCall { root, ..self }
+    }
+
+    /// Waits until all members have reached the barrier.
+    #[inline(always)]
+    pub fn barrier() -> Self {
+        CollectiveCall::new(Collective::Barrier, 0)
+    }
+
+    /// Copies the root's data to all members; `data` is the data, or the room for it.
+    #[inline(always)]
+    pub fn broadcast(root: usize, data: Writable) -> Self {
+        let bytes = data.bytes();
+        CollectiveCall::between(Collective::Broadcast, bytes, None, Some(data)).with_root(root)
+    }
+
+    /// Copies block r, of `bytes` bytes, of the root's data to member r.
+    #[inline(always)]
+    pub fn scatter(root: usize, bytes: usize, send: Readable, receive: Option<Writable>) -> Self {
+        CollectiveCall::between(Collective::Scatter, bytes, Some(send), receive).with_root(root)
+    }
+
+    /// Copies the data of member r to block r, of `bytes` bytes, at the root.
+    #[inline(always)]
+    pub fn gather(root: usize, bytes: usize, send: Option<Readable>, receive: Writable) -> Self {
+        CollectiveCall::between(Collective::Gather, bytes, send, Some(receive)).with_root(root)
+    }
+
+    /// Copies the data of member r to block r, of `bytes` bytes, at every member.
+    #[inline(always)]
+    pub fn allgather(bytes: usize, send: Option<Readable>, receive: Writable) -> Self {
+        CollectiveCall::between(Collective::Allgather, bytes, send, Some(receive))
+    }
+
+    /// Copies block r, of `bytes` bytes, of member s to block s of member r.
+    #[inline(always)]
+    pub fn all_to_all(bytes: usize, send: Option<Readable>, receive: Writable) -> Self {
+        CollectiveCall::between(Collective::AllToAll, bytes, send, Some(receive))
+    }
+
+    /// Combines the data of all members at the root.
+    #[inline(always)]
+    pub fn reduce(root: usize, send: Readable, receive: Writable, combine: Combine<'a>) -> Self {
+        let bytes = send.bytes();
+        CollectiveCall::combining(Collective::Reduce, bytes, send, receive, combine).with_root(root)
+    }
+
+    /// Combines the data of all members at all of them, with the same bits at each.
+    #[inline(always)]
+    pub fn allreduce(send: Readable, receive: Writable, combine: Combine<'a>) -> Self {
+        CollectiveCall::combining(Collective::Allreduce, send.bytes(), send, receive, combine)
+    }
+
+    /// Combines block r of the data of all members at member r.
+    #[inline(always)]
+    pub fn reduce_scatter(send: Readable, receive: Writable, combine: Combine<'a>) -> Self {
+        let bytes = receive.bytes();
+        CollectiveCall::combining(Collective::ReduceScatter, bytes, send, receive, combine)
+    }
+
+    /// Combines the data of the members up to each member at that member; if `exclusive`, without its own, so that the
+    /// room of member 0 is not changed.
+    #[inline(always)]
+    pub fn scan(exclusive: bool, send: Readable, receive: Writable, combine: Combine<'a>) -> Self {
+        let scan = [Collective::InclusiveScan, Collective::ExclusiveScan][usize::from(exclusive)];
+        CollectiveCall::combining(scan, send.bytes(), send, receive, combine)
+    }
+
+    /// Returns the call with another length that this member reports, if there is one.
+    #[inline(always)]
+    pub fn stating(self, stated_bytes: Option<usize>) -> Self {
+        CollectiveCall { stated_bytes, ..self }
+    }
+
     /// Returns the shape of the call, as plans use it.
     #[inline(always)]
     pub fn shape(&self) -> CallShape {
-        use Collective::{AllToAll, Allgather, Broadcast, Gather, Scatter};
-        match self {
-            CollectiveCall::Barrier => CallShape::of_bytes(Collective::Barrier, 0),
-            CollectiveCall::Broadcast { data, .. } => CallShape::of_bytes(Broadcast, data.bytes()),
-            CollectiveCall::Scatter { each, .. } => CallShape::of_bytes(Scatter, *each),
-            CollectiveCall::Gather { each, .. } => CallShape::of_bytes(Gather, *each),
-            CollectiveCall::Allgather { each, .. } => CallShape::of_bytes(Allgather, *each),
-            CollectiveCall::AllToAll { each, .. } => CallShape::of_bytes(AllToAll, *each),
-            CollectiveCall::Reduce { send, combine, .. } => {
-                combine.shape(Collective::Reduce, send.bytes())
-            }
-            CollectiveCall::Allreduce { send, combine, .. } => {
-                combine.shape(Collective::Allreduce, send.bytes())
-            }
-            CollectiveCall::ReduceScatter { receive, combine, .. } => {
-                combine.shape(Collective::ReduceScatter, receive.bytes())
-            }
-            CollectiveCall::Scan { send, combine, exclusive, .. } => {
-                let scan = [Collective::InclusiveScan, Collective::ExclusiveScan];
-                combine.shape(scan[usize::from(*exclusive)], send.bytes())
-            }
-        }
+        let CollectiveCall { collective, bytes, .. } = *self;
+        let element_bytes = self.combine.as_ref().map_or(1, |combine| combine.element_bytes);
+        CallShape { collective, bytes, element_bytes }
     }
 
-    /// Returns the root, if there is one.
+    /// Returns the call id, on which all members agree.
     #[inline(always)]
-    pub fn root(&self) -> Option<usize> {
-        match self {
-            CollectiveCall::Broadcast { root, .. }
-            | CollectiveCall::Scatter { root, .. }
-            | CollectiveCall::Gather { root, .. }
-            | CollectiveCall::Reduce { root, .. } => Some(*root),
-            _ => None,
-        }
-    }
-
-    /// Returns the reduction, if it is one of the contract's.
-    #[inline(always)]
-    pub fn reduction(&self) -> Option<Reduction> {
-        match self {
-            CollectiveCall::Reduce { combine, .. }
-            | CollectiveCall::Allreduce { combine, .. }
-            | CollectiveCall::ReduceScatter { combine, .. }
-            | CollectiveCall::Scan { combine, .. } => combine.reduction,
-            _ => None,
+    pub fn id(&self) -> CallId {
+        let id = CallId::rooted(self.collective, self.root);
+        match &self.combine {
+            Some(combine) => id.combining(combine.id),
+            None => id,
         }
     }
 }
@@ -176,8 +174,8 @@ impl CollectiveCall<'_> {
 pub struct Combine<'a> {
     /// Length of an element, at most [`Combine::LONGEST_ELEMENT`].
     pub element_bytes: usize,
-    /// The reduction, if it is one of the contract's: a fabric may have a better implementation.
-    pub reduction: Option<Reduction>,
+    /// The operation and the type of the elements, as members compare them.
+    pub id: ReductionId,
     /// Combines elements.
     pub apply: &'a mut Apply<'a>,
 }
@@ -190,9 +188,10 @@ impl Combine<'_> {
     /// Length of the longest element that a fabric must be able to combine natively.
     pub const LONGEST_ELEMENT: usize = 4096;
 
+    /// Returns the reduction, if it is one of the contract's: a fabric may have a better implementation.
     #[inline(always)]
-    fn shape(&self, collective: Collective, bytes: usize) -> CallShape {
-        CallShape { collective, bytes, element_bytes: self.element_bytes }
+    pub fn reduction(&self) -> Option<Reduction> {
+        Reduction::of_id(self.id)
     }
 }
 
@@ -200,7 +199,7 @@ impl std::fmt::Debug for Combine<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Combine")
             .field("element_bytes", &self.element_bytes)
-            .field("reduction", &self.reduction)
+            .field("id", &self.id)
             .finish_non_exhaustive()
     }
 }

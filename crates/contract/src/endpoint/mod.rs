@@ -13,7 +13,7 @@ mod one_sided;
 pub(crate) mod other_runs;
 mod remote;
 
-pub use collective::{Apply, CollectiveCall, Combine, DescribeCall, StartedCollective};
+pub use collective::{Apply, CollectiveCall, Combine, StartedCollective};
 pub use context::{ContextOffer, ContextPlace, NewContext};
 pub use long_wait::{
     LongWaits, OtherEnds, REPORT_INTERVAL, RememberedCall, WaitPlace, WaitReports,
@@ -29,6 +29,8 @@ pub use one_sided::{
 pub use remote::{AccessKind, Agent, AgentAnswer, RemoteAccess, RemoteAddress, RemoteMemory};
 
 use std::ptr::NonNull;
+
+use collectives::AgreedCall;
 
 use crate::FabricDescription;
 use crate::{
@@ -329,23 +331,16 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + LongWaits + Si
         None
     }
 
-    /// Announces a collective that the members make by messages. `call_id` names the call and is the same at all of
-    /// them. Returns the number to pass to [`find_mismatch`](Endpoint::find_mismatch), or 0 if this fabric compares
+    /// Announces a collective that the members make by messages; the call is the same at all of them. Returns the number to pass to [`find_mismatch`](Endpoint::find_mismatch), or 0 if this fabric compares
     /// nothing.
-    fn announce_by_messages(&mut self, _place: ContextPlace, _call_id: u32) -> u32 {
+    fn announce_by_messages(&mut self, _place: ContextPlace, _call: AgreedCall) -> u32 {
         0
     }
 
     /// Returns why the collective that was announced with `number` can never complete, or `None` if it still can. A
     /// rank that waits for its messages calls this whenever [`is_liveness_check_due`](Endpoint::is_liveness_check_due).
-    /// `describe` returns words for the calls that call ids name. Whether the members' next calls succeed again is up
-    /// to the fabric.
-    fn find_mismatch(
-        &mut self,
-        _place: ContextPlace,
-        _number: u32,
-        _describe: DescribeCall<'_>,
-    ) -> Option<Error> {
+    /// Whether the members' next calls succeed again is up to the fabric.
+    fn find_mismatch(&mut self, _place: ContextPlace, _number: u32) -> Option<Error> {
         None
     }
 

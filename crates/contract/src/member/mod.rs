@@ -186,7 +186,7 @@ impl<E: Endpoint> Member<'_, E> {
             }
         };
         let element_bytes = reduction.element.bytes();
-        let combine = Combine { element_bytes, reduction: Some(reduction), apply: &mut apply };
+        let combine = Combine { element_bytes, id: reduction.id(), apply: &mut apply };
         let outcome = self.native(sound, call(combine))?;
         Some(outcome.and(failed.map_or(Ok(()), Err)))
     }
@@ -204,11 +204,8 @@ impl<E: Endpoint> Member<'_, E> {
         let whole = send.len().is_multiple_of(reduction.element.bytes());
         let sound = whole && receive.len() == send.len();
         let (send_lent, receive_lent) = (lend(send), lend_mut(receive));
-        let native = self.native_reduction(sound, reduction, |combine| CollectiveCall::Scan {
-            send: send_lent,
-            receive: receive_lent,
-            combine,
-            exclusive,
+        let native = self.native_reduction(sound, reduction, |combine| {
+            CollectiveCall::scan(exclusive, send_lent, receive_lent, combine)
         });
         match native {
             Some(outcome) => outcome,

@@ -220,14 +220,14 @@ impl<E: Endpoint> Rank for Member<'_, E> {
     }
 
     fn barrier(&mut self) -> Result<()> {
-        match self.native(true, CollectiveCall::Barrier) {
+        match self.native(true, CollectiveCall::barrier()) {
             Some(outcome) => outcome,
             None => collective::barrier(self, None),
         }
     }
 
     fn broadcast(&mut self, root: usize, buffer: &mut [u8]) -> Result<()> {
-        let call = CollectiveCall::Broadcast { root, data: lend_mut(buffer) };
+        let call = CollectiveCall::broadcast(root, lend_mut(buffer));
         match self.native(root < self.size(), call) {
             Some(outcome) => outcome,
             None => collective::broadcast(self, None, root, buffer),
@@ -240,7 +240,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         let sound = root < size && (!is_root || send.len() == size * each);
         let send_lent = if is_root { lend(send) } else { Readable::empty() };
         let receive_lent = Some(lend_mut(receive));
-        let call = CollectiveCall::Scatter { root, send: send_lent, receive: receive_lent, each };
+        let call = CollectiveCall::scatter(root, each, send_lent, receive_lent);
         match self.native(sound, call) {
             Some(outcome) => outcome,
             None => collective::scatter(self, None, root, send, receive),
@@ -253,7 +253,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         let sound = root < size && (!is_root || receive.len() == size * each);
         let receive_lent = if is_root { lend_mut(receive) } else { Writable::empty() };
         let send_lent = Some(lend(send));
-        let call = CollectiveCall::Gather { root, send: send_lent, receive: receive_lent, each };
+        let call = CollectiveCall::gather(root, each, send_lent, receive_lent);
         match self.native(sound, call) {
             Some(outcome) => outcome,
             None => collective::gather(self, None, root, send, receive),
@@ -264,8 +264,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         let each = send.len();
         let sound = receive.len() == self.size() * each;
         let (send_lent, receive_lent) = (Some(lend(send)), lend_mut(receive));
-        let call =
-            CollectiveCall::Allgather { send: send_lent, receive: receive_lent, each, told: None };
+        let call = CollectiveCall::allgather(each, send_lent, receive_lent);
         match self.native(sound, call) {
             Some(outcome) => outcome,
             None => collective::allgather(self, None, send, receive),
@@ -276,7 +275,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         let size = self.size();
         let each = buffer.len() / size;
         let receive = lend_mut(buffer);
-        let call = CollectiveCall::Allgather { send: None, receive, each, told: None };
+        let call = CollectiveCall::allgather(each, None, receive);
         match self.native(buffer.len().is_multiple_of(size), call) {
             Some(outcome) => outcome,
             None => collective::allgather_in_place(self, buffer),
@@ -296,11 +295,8 @@ impl<E: Endpoint> Rank for Member<'_, E> {
             && (!is_root || receive.len() == send.len());
         let receive_lent = if is_root { lend_mut(receive) } else { Writable::empty() };
         let send_lent = lend(send);
-        let native = self.native_reduction(sound, reduction, |combine| CollectiveCall::Reduce {
-            root,
-            send: send_lent,
-            receive: receive_lent,
-            combine,
+        let native = self.native_reduction(sound, reduction, |combine| {
+            CollectiveCall::reduce(root, send_lent, receive_lent, combine)
         });
         match native {
             Some(outcome) => outcome,
@@ -312,10 +308,8 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         let whole = send.len().is_multiple_of(reduction.element.bytes());
         let sound = whole && receive.len() == send.len();
         let (send_lent, receive_lent) = (lend(send), lend_mut(receive));
-        let native = self.native_reduction(sound, reduction, |combine| CollectiveCall::Allreduce {
-            send: send_lent,
-            receive: receive_lent,
-            combine,
+        let native = self.native_reduction(sound, reduction, |combine| {
+            CollectiveCall::allreduce(send_lent, receive_lent, combine)
         });
         match native {
             Some(outcome) => outcome,
@@ -333,7 +327,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         let sound = whole && send.len() == self.size() * receive.len();
         let (send_lent, receive_lent) = (lend(send), lend_mut(receive));
         let native = self.native_reduction(sound, reduction, |combine| {
-            CollectiveCall::ReduceScatter { send: send_lent, receive: receive_lent, combine }
+            CollectiveCall::reduce_scatter(send_lent, receive_lent, combine)
         });
         match native {
             Some(outcome) => outcome,
@@ -359,8 +353,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         let sound = send.len() == receive.len() && send.len().is_multiple_of(size);
         let each = send.len() / size;
         let (send_lent, receive_lent) = (Some(lend(send)), lend_mut(receive));
-        let call =
-            CollectiveCall::AllToAll { send: send_lent, receive: receive_lent, each, told: None };
+        let call = CollectiveCall::all_to_all(each, send_lent, receive_lent);
         match self.native(sound, call) {
             Some(outcome) => outcome,
             None => collective::all_to_all(self, None, send, receive),

@@ -215,7 +215,7 @@ fn check_length(what: &str, expected_bytes: usize, found_bytes: usize) -> Result
         return Ok(());
     }
     Err(Error::UnequalCounts {
-        collective: "an operation on a window",
+        collective: "an operation on a window".into(),
         what: what.into(),
         expected_bytes,
         found_bytes,

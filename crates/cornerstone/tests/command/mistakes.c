@@ -12,8 +12,27 @@ int main(int count, char **words) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm comm = MPI_COMM_WORLD;
     MPI_Status status;
-    int root = rank == 2;
+    int root = rank == 2, other = rank == 2;
+    MPI_Op sum = other ? MPI_MAX : MPI_SUM, bits = other ? MPI_BOR : MPI_BAND;
     MPI_Barrier(comm);
+    // Calls in another order, with another operation, with elements of another type, and with another length.
+    if (is("order", words) && other) MPI_Allreduce(&value, all, 1, MPI_INT, MPI_SUM, comm);
+    if (is("order", words)) MPI_Bcast(&value, 1, MPI_INT, 0, comm);
+    if (is("order", words) && !other) MPI_Allreduce(&value, all, 1, MPI_INT, MPI_SUM, comm);
+    if (is("kind", words) && other) MPI_Gather(&value, 1, MPI_INT, all, 1, MPI_INT, 0, comm);
+    if (is("kind", words) && !other) MPI_Scan(&value, all, 1, MPI_INT, MPI_SUM, comm);
+    if (is("manner", words) && other) {
+        MPI_Request request;
+        MPI_Iallreduce(&value, all, 1, MPI_INT, MPI_SUM, comm, &request);
+        MPI_Wait(&request, &status);
+    }
+    if (is("manner", words) && !other) MPI_Allreduce(&value, all, 1, MPI_INT, MPI_SUM, comm);
+    if (is("operation", words)) MPI_Allreduce(&value, all, 1, MPI_INT, sum, comm);
+    if (is("bits", words)) MPI_Allreduce(&value, all, 1, MPI_INT, bits, comm);
+    if (is("scanned", words)) MPI_Scan(&value, all, 1, MPI_INT, sum, comm);
+    if (is("type", words)) MPI_Allreduce(&value, all, 1, other ? MPI_FLOAT : MPI_INT, MPI_SUM, comm);
+    if (is("length", words)) MPI_Allreduce(all, all + 32, 1 + other, MPI_INT, MPI_SUM, comm);
+    if (is("blocks", words)) MPI_Alltoall(all, 1 + other, MPI_INT, all + 32, 1 + other, MPI_INT, comm);
     if (is("broadcast", words)) MPI_Bcast(&value, 1, MPI_INT, root, comm);
     if (is("reduce", words)) MPI_Reduce(&value, all, 1, MPI_INT, MPI_SUM, root, comm);
     if (is("gather", words)) MPI_Gather(&value, 1, MPI_INT, all, 1, MPI_INT, root, comm);

@@ -2,6 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
+use contract::collective::Collective;
 use contract::{
     CollectiveCall, Combine, ContextPlace, Error, Readable, Reduction, Result, Writable,
 };
@@ -32,21 +33,20 @@ fn room_of(receive: Option<&Writable>) -> *mut c_void {
 }
 
 /// Fails a call whose own arguments contradict each other: MPI has no means to report this to the other ranks.
-fn check_own_block(collective: &'static str, each: usize, told: Option<usize>) -> Result<()> {
-    let Some(found_bytes) = told else { return Ok(()) };
+fn check_own_block(collective: Collective, each: usize, stated: Option<usize>) -> Result<()> {
+    let Some(found_bytes) = stated else { return Ok(()) };
     let what = "the block of this rank".into();
-    Err(Error::UnequalCounts { collective, what, expected_bytes: each, found_bytes })
+    Err(Error::UnequalCounts {
+        collective: collective.words().into(),
+        what,
+        expected_bytes: each,
+        found_bytes,
+    })
 }
 
 /// Returns whether MPI has an operation for a call.
 pub(super) fn has_operation(call: &CollectiveCall<'_>) -> bool {
-    match call {
-        CollectiveCall::Reduce { combine, .. }
-        | CollectiveCall::Allreduce { combine, .. }
-        | CollectiveCall::ReduceScatter { combine, .. }
-        | CollectiveCall::Scan { combine, .. } => combine.reduction.is_some(),
-        _ => true,
-    }
+    call.combine.as_ref().is_none_or(|combine| combine.reduction().is_some())
 }
 
 /// Ranks that receive the result of a reduction.
@@ -70,25 +70,25 @@ impl MpiEndpoint {
     ) -> Result<()> {
         let context = self.contexts.at(place)?;
         let (comm, me) = (context.for_collectives(), context.own_rank(self.setting.rank)?);
-        match call {
-            CollectiveCall::Barrier => self.mpi_barrier(comm),
-            CollectiveCall::Broadcast { root, data } => self.mpi_broadcast(comm, root, &data),
-            CollectiveCall::Reduce { root, send, receive, combine } => {
-                let vectors = (&send, receive, me as usize == root);
-                self.mpi_reduction(comm, vectors, combine, Receivers::Root(root))
+        let exclusive = call.collective == Collective::ExclusiveScan;
+        let (receivers, receives) = match call.collective {
+            Collective::Barrier => return self.mpi_barrier(comm),
+            Collective::Broadcast => {
+                let data = call.receive.unwrap_or(Writable::empty());
+                return self.mpi_broadcast(comm, call.root, &data);
             }
-            CollectiveCall::Allreduce { send, receive, combine } => {
-                self.mpi_reduction(comm, (&send, receive, true), combine, Receivers::All)
+            Collective::Reduce => (Receivers::Root(call.root), me as usize == call.root),
+            Collective::Allreduce => (Receivers::All, true),
+            Collective::ReduceScatter => (Receivers::EachABlock, true),
+            Collective::InclusiveScan | Collective::ExclusiveScan => {
+                (Receivers::LaterRanks { exclusive }, !exclusive || me > 0)
             }
-            CollectiveCall::ReduceScatter { send, receive, combine } => {
-                self.mpi_reduction(comm, (&send, receive, true), combine, Receivers::EachABlock)
-            }
-            CollectiveCall::Scan { send, receive, combine, exclusive } => {
-                let vectors = (&send, receive, !exclusive || me > 0);
-                self.mpi_reduction(comm, vectors, combine, Receivers::LaterRanks { exclusive })
-            }
-            of_blocks => self.mpi_blocks(comm, of_blocks),
-        }
+            _ => return self.mpi_blocks(comm, &call),
+        };
+        let combine = call.combine.ok_or(Error::UnknownRequest)?;
+        let send = call.send.unwrap_or(Readable::empty());
+        let vectors = (&send, call.receive.unwrap_or(Writable::empty()), receives);
+        self.mpi_reduction(comm, vectors, combine, receivers)
     }
 
     fn mpi_barrier(&mut self, comm: Handle) -> Result<()> {
@@ -106,28 +106,31 @@ impl MpiEndpoint {
     }
 
     /// Carries out a call in which each rank sends or receives blocks of equal lengths.
-    fn mpi_blocks(&mut self, comm: Handle, call: CollectiveCall<'_>) -> Result<()> {
+    fn mpi_blocks(&mut self, comm: Handle, call: &CollectiveCall<'_>) -> Result<()> {
+        let &CollectiveCall { collective, root, bytes: each, ref send, ref receive, .. } = call;
+        check_own_block(collective, each, call.stated_bytes)?;
+        let nothing = Writable::empty();
+        let room = receive.as_ref().unwrap_or(&nothing);
         let byte = self.library.constants.byte;
         // SAFETY: in each of these calls, `send` and `receive` have a block, or one for each rank where MPI reads or
         // writes as many.
         unsafe {
-            match call {
-                CollectiveCall::Scatter { root, send, receive, each } => {
-                    let (from, to) = (readable_at(&send), room_of(receive.as_ref()));
+            match collective {
+                Collective::Scatter => {
+                    let from = send.as_ref().map_or(std::ptr::null(), readable_at);
+                    let to = room_of(receive.as_ref());
                     collective!(self, "MPI_Scatter", each, scatter(count; from, count, byte, to, count, byte, root as c_int, comm))
                 }
-                CollectiveCall::Gather { root, send, receive, each } => {
-                    let (from, to) = (block_of(send.as_ref()), writable_at(&receive));
+                Collective::Gather => {
+                    let (from, to) = (block_of(send.as_ref()), writable_at(room));
                     collective!(self, "MPI_Gather", each, gather(count; from, count, byte, to, count, byte, root as c_int, comm))
                 }
-                CollectiveCall::Allgather { send, receive, each, told } => {
-                    check_own_block("allgather", each, told)?;
-                    let (from, to) = (block_of(send.as_ref()), writable_at(&receive));
+                Collective::Allgather => {
+                    let (from, to) = (block_of(send.as_ref()), writable_at(room));
                     collective!(self, "MPI_Allgather", each, allgather(count; from, count, byte, to, count, byte, comm))
                 }
-                CollectiveCall::AllToAll { send, receive, each, told } => {
-                    check_own_block("all_to_all", each, told)?;
-                    let (from, to) = (block_of(send.as_ref()), writable_at(&receive));
+                Collective::AllToAll => {
+                    let (from, to) = (block_of(send.as_ref()), writable_at(room));
                     collective!(self, "MPI_Alltoall", each, all_to_all(count; from, count, byte, to, count, byte, comm))
                 }
                 _ => unreachable!("the caller carries out the other calls"),
@@ -144,7 +147,7 @@ impl MpiEndpoint {
         combine: Combine<'_>,
         receivers: Receivers,
     ) -> Result<()> {
-        let reduction: Reduction = combine.reduction.ok_or(Error::UnknownRequest)?;
+        let reduction: Reduction = combine.reduction().ok_or(Error::UnknownRequest)?;
         if send.bytes() == 0 {
             return self.mpi_barrier(comm);
         }

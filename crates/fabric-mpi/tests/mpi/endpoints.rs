@@ -2,7 +2,7 @@
 
 use contract::{
     CollectiveCall, Combine, ContextOffer, ContextPlace, Destination, Endpoint, Envelope, Error,
-    NewContext, Readable, Reduction, Result, Selector, Writable,
+    NewContext, Readable, Reduction, ReductionId, Result, Selector, Writable,
 };
 use fabric_mpi::{MpiEndpoint, World};
 
@@ -58,7 +58,7 @@ pub(crate) fn contexts(world: &World) -> Result<()> {
         let mut blocks: Vec<u8> = vec![0; size];
         blocks[size - 1 - me] = me as u8 + 1;
         let receive = lend_mut(&mut blocks);
-        let call = CollectiveCall::Allgather { send: None, receive, each: 1, told: None };
+        let call = CollectiveCall::allgather(1, None, receive);
         native(endpoint, place, call)?;
         let expected: Vec<u8> = (1..=size as u8).rev().collect();
         check("an allgather in place in a context", expected, blocks)?;
@@ -68,16 +68,16 @@ pub(crate) fn contexts(world: &World) -> Result<()> {
         // SAFETY: `sum` outlives the collective; the sent data may be at the place of the result.
         let (send, receive) = unsafe { (Readable::new(memory, 8), Writable::new(memory, 8)) };
         let mut unused = |_: *const u8, _: *const u8, _: *mut u8, _: usize| {};
-        let reduction = Some(Reduction::SUM_F64);
-        let combine = Combine { element_bytes: 8, reduction, apply: &mut unused };
-        native(endpoint, place, CollectiveCall::Reduce { root: 0, send, receive, combine })?;
+        let id = Reduction::SUM_F64.id();
+        let combine = Combine { element_bytes: 8, id, apply: &mut unused };
+        native(endpoint, place, CollectiveCall::reduce(0, send, receive, combine))?;
         let total = if me == size - 1 { size * (size - 1) / 2 } else { me };
         check("a sum in place at the first member", [total as f64], sum)?;
     }
     let mut unknown = |_: *const u8, _: *const u8, _: *mut u8, _: usize| {};
-    let combine = Combine { element_bytes: 3, reduction: None, apply: &mut unknown };
+    let combine = Combine { element_bytes: 3, id: ReductionId::new(1, 0), apply: &mut unknown };
     let (send, receive) = (Readable::empty(), Writable::empty());
-    let call = CollectiveCall::Allreduce { send, receive, combine };
+    let call = CollectiveCall::allreduce(send, receive, combine);
     let outcome = endpoint.collective(again, call, &mut |_| {});
     check("whether MPI knows every operation", true, outcome.is_none())?;
     process.end()

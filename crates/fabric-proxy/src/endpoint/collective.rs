@@ -4,7 +4,7 @@ use contract::{Awaited, CollectiveCall, ContextPlace, Error, Readable, Result, W
 
 use super::{ProxyEndpoint, check_length};
 use crate::ask::Ask;
-use crate::collective::Shape;
+use crate::collective::Parameters;
 use crate::reply::Kind;
 use crate::stream::Writer;
 
@@ -16,13 +16,15 @@ impl ProxyEndpoint {
         call: CollectiveCall<'_>,
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
-        let (shape, send, mut receive, mut combine) = Shape::take(call);
+        let parameters = Parameters::of(&call);
+        let CollectiveCall { send, mut receive, mut combine, .. } = call;
         let room = receive.as_mut().map_or(0, |one| one.bytes());
         let longest = room.max(send.map_or(0, |one| one.bytes()));
         if let Err(error) = check_length(&self.name, longest) {
             return Some(Err(error));
         }
-        let fill = |writer: &mut Writer<'_>| write_data(writer, &shape, send, receive.as_mut());
+        let fill =
+            |writer: &mut Writer<'_>| write_data(writer, &parameters, send, receive.as_mut());
         let caller = self.caller.clone();
         // Replies overwrite the buffer, so the output is written once the call is over.
         let mut output = None;
@@ -41,7 +43,7 @@ impl ProxyEndpoint {
                 caller.ask(Ask::Combined, |writer| writer.bytes(&result)).map(|()| false)
             },
             &mut |own| {
-                let collective = shape.kind.name().into();
+                let collective = parameters.collective.words().into();
                 let (number, members) =
                     own.contexts.get(&place.0).copied().unwrap_or((0, own.size));
                 let (context, missing) = (2 * number, Vec::new());
@@ -64,14 +66,15 @@ impl ProxyEndpoint {
 
 fn write_data(
     writer: &mut Writer<'_>,
-    shape: &Shape,
+    parameters: &Parameters,
     send: Option<Readable>,
     receive: Option<&mut Writable>,
 ) {
-    shape.write(writer);
+    parameters.write(writer);
     writer.bytes(send.as_ref().map_or(&[], Readable::as_slice));
     match receive {
-        Some(receive) if shape.reads_room() => writer.bytes(receive.part_mut(0..usize::MAX)),
+        // Its contents are read as well.
+        Some(receive) if !parameters.sends => writer.bytes(receive.part_mut(0..usize::MAX)),
         _ => writer.bytes(&[]),
     }
 }

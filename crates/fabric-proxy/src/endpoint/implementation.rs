@@ -3,16 +3,15 @@
 use std::ptr::NonNull;
 
 use contract::{
-    Awaited, ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, EAGER_BYTES,
-    Endpoint, Envelope, Error, FabricDescription, NewContext, OtherRuns, Readable, Request, Result,
-    Selector, Time, TimeSpan, Writable, check_rank,
+    AgreedCall, Awaited, ClockQuality, CollectiveCall, Completion, ContextPlace, Destination,
+    EAGER_BYTES, Endpoint, Envelope, Error, FabricDescription, NewContext, OtherRuns, Readable,
+    Request, Result, Selector, Time, TimeSpan, Writable, check_rank,
 };
 
 use super::ProxyEndpoint;
 use super::collective::out_of_turn;
 use crate::ask::Ask;
 use crate::clock::VirtualClock;
-use crate::collective::Shape;
 use crate::line::LONGEST_BYTES;
 use crate::reply::{Kind, envelope_of};
 
@@ -233,15 +232,13 @@ unsafe impl Endpoint for ProxyEndpoint {
         call: CollectiveCall<'_>,
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
-        let is_passed = self.sees_collectives && Shape::can_take(&call);
+        let is_passed = self.sees_collectives && call.collective.has_plans();
         if is_passed { self.carry_out(place, call, idle) } else { None }
     }
 
-    fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
-        if self.sees_collectives {
-            // The next call that can return an error returns it.
-            let _ = self.ask_ahead(Ask::Announce { place, call_id }, &[]);
-        }
+    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
+        // The next call that can return an error returns it.
+        let _ = self.ask_ahead(Ask::Announce { place, call }, &[]);
         0
     }
 

@@ -23,7 +23,7 @@ use crate::stream::{Reader, Writer};
 use operations::Operations;
 
 /// Version of the protocol, which must be equal at both ends of a line.
-pub(crate) const VERSION: u64 = 6;
+pub(crate) const VERSION: u64 = 7;
 
 /// Reacts to a reply that requests a poll, or the combination of two operands. Returns whether the call is over.
 type Turn<'a> = dyn FnMut(&mut ProxyEndpoint, Kind, Vec<u8>, Vec<u8>) -> Result<bool> + 'a;
@@ -38,7 +38,7 @@ pub struct ProxyEndpoint {
     /// The name of the fabric.
     name: String,
     every_rank_has_a_processor: bool,
-    /// True if the other end executes collectives, or needs announcements of them.
+    /// True if the other end executes collectives.
     sees_collectives: bool,
     /// True while the process reports to the launcher what it waits for. No request is made then.
     telling: Cell<bool>,

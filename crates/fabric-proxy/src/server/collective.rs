@@ -2,11 +2,11 @@
 
 use std::cell::{Cell, RefCell};
 
-use contract::{Combine, ContextPlace, Endpoint, Error, Readable, Reduction, Result, Writable};
+use contract::{ContextPlace, Endpoint, Error, Readable, Reduction, Result, Writable};
 
 use super::{Attempt, Outcome, Server, done, failed};
 use crate::ask::Ask;
-use crate::collective::Shape;
+use crate::collective::Parameters;
 use crate::reply::{Kind, VALUES};
 use crate::stream::Reader;
 
@@ -17,22 +17,22 @@ impl<'a, E: Endpoint> Server<'a, E> {
         place: ContextPlace,
         mut reader: Reader<'a>,
     ) -> Result<Attempt> {
-        let Some(shape) = Shape::read(&mut reader) else {
+        let Some(parameters) = Parameters::read(&mut reader) else {
             return Ok(failed(Error::Program("a collective that nobody knows".into())));
         };
         let input = reader.bytes().to_vec();
         let mut output = reader.bytes().to_vec();
-        output.resize(shape.room.unwrap_or(0), 0);
+        output.resize(parameters.room.unwrap_or(0), 0);
         // SAFETY: both outlive the call, and nothing else uses them until it is over.
         let (send, receive) = unsafe {
             (
-                shape.sends.then(|| Readable::new(input.as_ptr(), input.len())),
-                shape.room.map(|bytes| Writable::new(output.as_mut_ptr(), bytes)),
+                parameters.sends.then(|| Readable::new(input.as_ptr(), input.len())),
+                parameters.room.map(|bytes| Writable::new(output.as_mut_ptr(), bytes)),
             )
         };
         if place == ContextPlace::WORLD {
             // It is recorded before the events during it.
-            self.notes.collective(shape.recorded(input.len()));
+            self.notes.collective(parameters.recorded());
         }
         let broken = Cell::new(None);
         let own = RefCell::new(&mut *self);
@@ -42,7 +42,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
                 let of = |start| std::slice::from_raw_parts(start, bytes).to_vec();
                 (of(left), of(right))
             };
-            let combined = own.borrow_mut().combine(shape.reduction, operands);
+            let combined = own.borrow_mut().combine(parameters.reduction(), operands);
             match combined {
                 // SAFETY: as above; the result is as long as the operands.
                 Ok(combined) => unsafe {
@@ -51,17 +51,12 @@ impl<'a, E: Endpoint> Server<'a, E> {
                 Err(error) => broken.set(Some(error)),
             }
         };
-        let combine = Combine {
-            element_bytes: shape.element_bytes,
-            reduction: shape.reduction,
-            apply: &mut apply,
-        };
-        let carried_out =
-            endpoint.collective(place, shape.call(send, receive, combine), &mut |endpoint| {
-                if let Err(error) = own.borrow_mut().poll(endpoint) {
-                    broken.set(Some(error));
-                }
-            });
+        let call = parameters.call(send, receive, &mut apply);
+        let carried_out = endpoint.collective(place, call, &mut |endpoint| {
+            if let Err(error) = own.borrow_mut().poll(endpoint) {
+                broken.set(Some(error));
+            }
+        });
         if let Some(error) = broken.take() {
             return Err(error);
         }

@@ -188,7 +188,8 @@ impl<'a, E: Endpoint> Server<'a, E> {
             }
             Ask::Receive { .. } | Ask::Exchange { .. } => self.receive(endpoint, ask, reader),
             Ask::Collective(place) => return self.collective(endpoint, place, reader),
-            Ask::Announce { place, .. } => {
+            Ask::Announce { place, call } => {
+                endpoint.announce_by_messages(place, call);
                 self.notes.announced(place == ContextPlace::WORLD);
                 done([])
             }

@@ -1,6 +1,8 @@
 //! The calls that a member has made: their number and the last ones. Others read them only after a long wait.
 
-use crate::primitive::{AtomicU64, Ordering};
+use collectives::{AgreedCall, CallId};
+
+use crate::primitive::{AtomicU64, Ordering, fence};
 
 /// Number of a member's last calls of each kind that are kept.
 const REMEMBERED: usize = if cfg!(loom) { 2 } else { 16 };
@@ -15,6 +17,13 @@ pub(crate) struct History(AtomicU64);
 /// A member's last calls of one kind, each as its number in the high half and its call id in the low half.
 #[repr(C, align(64))]
 pub(crate) struct RecentCalls([AtomicU64; REMEMBERED]);
+
+/// A member's last calls by messages, with their lengths: those over boards lie beside the parts.
+#[repr(C, align(64))]
+pub(crate) struct RecentCallsByMessages {
+    calls: RecentCalls,
+    bytes: [AtomicU64; REMEMBERED],
+}
 
 impl History {
     /// Publishes the numbers of calls of this member.
@@ -36,16 +45,37 @@ impl History {
 impl RecentCalls {
     /// Publishes the id of call `number`, which must not be 0.
     #[inline]
-    pub(crate) fn publish(&self, number: u32, call_id: u32) {
-        let word = u64::from(number) << 32 | u64::from(call_id);
+    pub(crate) fn publish(&self, number: u32, call_id: CallId) {
+        let word = u64::from(number) << 32 | u64::from(call_id.bits());
         // Release, partner of the acquire in `call_id`: a reader of the call sees the part that was put before.
         self.0[number as usize % REMEMBERED].store(word, Ordering::Release);
     }
 
     /// Returns the id of call `number`, or `None` if it has not been made yet or is no longer kept.
-    pub(crate) fn call_id(&self, number: u32) -> Option<u32> {
+    pub(crate) fn call_id(&self, number: u32) -> Option<CallId> {
         let word = self.0[number as usize % REMEMBERED].load(Ordering::Acquire);
-        ((word >> 32) as u32 == number).then_some(word as u32)
+        ((word >> 32) as u32 == number).then_some(CallId::from_bits(word as u32))
+    }
+}
+
+impl RecentCallsByMessages {
+    /// Publishes call `number`, which must not be 0.
+    pub(crate) fn publish(&self, number: u32, call: AgreedCall) {
+        let place = number as usize % REMEMBERED;
+        self.calls.0[place].store(0, Ordering::Relaxed);
+        // Partner of the fence in `call`: a reader of the new length sees that the place holds no call, or the new one.
+        fence(Ordering::Release);
+        self.bytes[place].store(call.bytes as u64, Ordering::Relaxed);
+        self.calls.publish(number, call.id);
+    }
+
+    /// Returns call `number`, or `None` if it has not been made yet or is no longer kept.
+    pub(crate) fn call(&self, number: u32) -> Option<AgreedCall> {
+        let id = self.calls.call_id(number)?;
+        let bytes = self.bytes[number as usize % REMEMBERED].load(Ordering::Relaxed) as usize;
+        // Partner of the fence in `publish`: the length of another call is not taken for this one's.
+        fence(Ordering::Acquire);
+        (self.calls.call_id(number) == Some(id)).then_some(AgreedCall { id, bytes })
     }
 }
 
@@ -53,4 +83,5 @@ impl RecentCalls {
 crate::primitive::fresh! {
     History { 0 }
     RecentCalls { 0 }
+    RecentCallsByMessages { calls, bytes }
 }

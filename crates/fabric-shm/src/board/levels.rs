@@ -7,14 +7,16 @@
 
 use std::ops::Range;
 
+use collectives::CallId;
+
 use super::{Counter, SlotHeader};
 use crate::ring::LINE_BYTES;
 
 /// The call that a member makes: its call id and its length.
-pub(crate) type MeantCall = (u32, usize);
+pub(crate) type MeantCall = (CallId, usize);
 
 /// Represents members that make different calls. No call has this length.
-const DIFFERENT: MeantCall = (0, usize::MAX);
+const DIFFERENT: MeantCall = (CallId::NONE, usize::MAX);
 
 /// The lines of a slot for arrival in levels.
 #[repr(C)]

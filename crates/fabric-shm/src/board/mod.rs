@@ -10,11 +10,13 @@ mod calls;
 mod counter;
 mod levels;
 
-pub(crate) use calls::{History, RecentCalls};
+pub(crate) use calls::{History, RecentCalls, RecentCallsByMessages};
 pub(crate) use counter::{Counter, SlotCounters};
 pub(crate) use levels::{Levels, Lines, SlotLevels};
 
 use std::cell::UnsafeCell;
+
+use collectives::CallId;
 
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 
@@ -47,7 +49,7 @@ pub(crate) struct Board {
     /// The call from which on the members are not in the same step. Only the first member's board is used.
     pub(crate) broken: Broken,
     pub(crate) history: History,
-    pub(crate) recent_by_messages: RecentCalls,
+    pub(crate) recent_by_messages: RecentCallsByMessages,
     /// The calls over boards, each once this member has put its first part of it.
     pub(crate) recent_over_boards: RecentCalls,
     /// Counters of the slots. Most collectives use only the first member's. An allreduce in shares uses those of each
@@ -153,8 +155,8 @@ impl SlotHeader {
 
     /// Publishes the part of a step, with the id and the length of its call.
     #[inline]
-    pub(crate) fn publish(&self, epoch: u32, call_id: u32, bytes: usize) {
-        self.call_id.store(call_id, Ordering::Relaxed);
+    pub(crate) fn publish(&self, epoch: u32, call_id: CallId, bytes: usize) {
+        self.call_id.store(call_id.bits(), Ordering::Relaxed);
         self.bytes.store(bytes as u64, Ordering::Relaxed);
         // Release, partner of the acquire in `holds`: a reader of the epoch sees the part and its call.
         self.epoch.store(epoch, Ordering::Release);
@@ -167,8 +169,9 @@ impl SlotHeader {
 
     /// Returns the owner's call id and length. Valid only after [`SlotHeader::holds`].
     #[inline]
-    pub(crate) fn contents(&self) -> (u32, usize) {
-        (self.call_id.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed) as usize)
+    pub(crate) fn contents(&self) -> (CallId, usize) {
+        let call_id = CallId::from_bits(self.call_id.load(Ordering::Relaxed));
+        (call_id, self.bytes.load(Ordering::Relaxed) as usize)
     }
 }
 

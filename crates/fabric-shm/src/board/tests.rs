@@ -27,14 +27,14 @@ impl SlotHeader {
 
     fn put(&self, epoch: u32, value: u64) {
         self.write(value);
-        self.publish(epoch, 7, 8);
+        self.publish(epoch, CallId::from_bits(7), 8);
     }
 
     fn take(&self, epoch: u32) -> u64 {
         while !self.holds(epoch) {
             yield_processor();
         }
-        assert_eq!(self.contents(), (7, 8));
+        assert_eq!(self.contents(), (CallId::from_bits(7), 8));
         self.read()
     }
 }

@@ -3,6 +3,7 @@
 //! Calls over boards and calls by messages are both announced, so that ranks in different calls find out.
 
 use collectives::plan::{Boards, Capabilities, Plans, THRESHOLDS, Thresholds, Transport};
+use collectives::{AgreedCall, CallId, Collective, LibraryCall, Manner};
 use contract::{
     CollectiveCall, ContextPlace, Error, Readable, Result, SharedMemory, StartedCollective,
     Writable,
@@ -10,7 +11,7 @@ use contract::{
 
 use super::{Purpose, ShmEndpoint};
 use crate::board::{SHORT_BYTES, SLOT_BYTES, SLOTS};
-use crate::engine::{Engine, at_the_end, call_id, when_started};
+use crate::engine::Engine;
 use crate::team::{self, Call, Caller, CompiledCaller, Memory, Stop, Team};
 
 /// Returns the capabilities of a team's ranks. Long data of programs lie in arenas, from where messages copy them once.
@@ -127,7 +128,7 @@ impl ShmEndpoint {
         call: CollectiveCall<'_>,
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
-        let way = self.begin_collective(place, &call, false)?;
+        let begun = self.begin_collective(place, &call, false)?;
         if self.team_at(place)?.has_started_calls()
             && let Err(error) = self.finish_started(place, idle)
         {
@@ -135,7 +136,7 @@ impl ShmEndpoint {
         }
         // The team is out of its place meanwhile: `idle` may use the endpoint.
         let mut team = self.teams[place.0 as usize].take()?;
-        let outcome = carry_out(&mut team, &mut Waiting { endpoint: self, idle }, way, call);
+        let outcome = carry_out(&mut team, &mut Waiting { endpoint: self, idle }, begun, call);
         self.teams[place.0 as usize] = Some(team);
         Some(outcome.map_err(|stop| match stop {
             Stop::Failed(error) => error,
@@ -157,15 +158,13 @@ impl ShmEndpoint {
         let is_counted = is_library && !self.left;
         let team = self.teams.get_mut(index)?.as_deref_mut()?;
         let shape = call.shape();
-        let mut call_id = {
-            let root = call.root().unwrap_or(0);
-            call_id(shape.collective, root, call.reduction(), shape.bytes)
-        };
+        let mut call_id = call.id();
         if is_started {
-            call_id = when_started(call_id);
+            call_id = call_id.in_manner(Manner::Nonblocking);
         }
-        if self.left && is_library && matches!(call, CollectiveCall::Barrier) {
-            call_id = at_the_end(call_id);
+        // No program calls the barrier at the end of a rank's part as a barrier.
+        if self.left && is_library && call.collective == Collective::Barrier {
+            call_id = CallId::of_library(LibraryCall::Finalize);
         }
         let capabilities = capabilities(self.purpose, &self.engine);
         let plan = team.plan(shape, &capabilities);
@@ -178,8 +177,9 @@ impl ShmEndpoint {
                 team.count_call();
             }
         } else {
-            let is_barrier = matches!(call, CollectiveCall::Barrier);
-            call_id = self.announce(place, call_id, native, is_barrier)?;
+            let is_barrier = call.collective == Collective::Barrier;
+            let agreed = AgreedCall { id: call_id, bytes: shape.bytes };
+            call_id = self.announce(place, agreed, native, is_barrier)?;
         }
         Some(Call { call_id, plan })
     }
@@ -204,8 +204,8 @@ impl ShmEndpoint {
         place: ContextPlace,
         call: &CollectiveCall<'_>,
     ) -> Option<StartedCollective> {
-        let way = self.begin_collective(place, call, true)?;
-        Some(StartedCollective { place, number: self.team_at(place)?.start(way) })
+        let begun = self.begin_collective(place, call, true)?;
+        Some(StartedCollective { place, number: self.team_at(place)?.start(begun) })
     }
 
     #[inline(never)]
@@ -215,12 +215,12 @@ impl ShmEndpoint {
         call: CollectiveCall<'_>,
     ) -> Option<Result<()>> {
         let StartedCollective { place, number } = started;
-        let way = self.team_at(place)?.started_call(number)?;
+        let begun = self.team_at(place)?.started_call(number)?;
         let mut team = self.teams[place.0 as usize].take()?;
         let before = team.progress_of_started();
         let mut passing = Passing { endpoint: self };
         let caller: &mut dyn Caller = &mut passing;
-        let outcome = carry_out(&mut team, &mut { caller }, way, call);
+        let outcome = carry_out(&mut team, &mut { caller }, begun, call);
         let ended = team.note_started(outcome);
         if team.progress_of_started() != before {
             self.engine.count_move();
@@ -233,23 +233,23 @@ impl ShmEndpoint {
     fn announce(
         &mut self,
         place: ContextPlace,
-        mut call_id: u32,
+        mut call: AgreedCall,
         native: bool,
         is_barrier: bool,
-    ) -> Option<u32> {
+    ) -> Option<CallId> {
         let team = self.team_at(place)?;
         if place == ContextPlace::WORLD {
             if is_barrier {
-                call_id = self.engine.enter_barrier(call_id);
+                call.id = self.engine.enter_barrier(call.id);
             } else {
-                self.engine.enter(call_id);
+                self.engine.enter(call.id, call.bytes);
             }
         } else if native {
             team.count_call();
         } else {
-            team.count_call_by_messages(call_id);
+            team.count_call_by_messages(call);
         }
-        native.then_some(call_id)
+        native.then_some(call.id)
     }
 }
 
@@ -270,55 +270,44 @@ fn room_of(block: Option<Writable>) -> *mut u8 {
 fn carry_out<C: CompiledCaller>(
     team: &mut Team,
     caller: &mut C,
-    way: Call,
+    begun: Call,
     call: CollectiveCall<'_>,
 ) -> team::Result<()> {
+    let CollectiveCall { collective, root, send, receive, combine, stated_bytes, .. } = call;
+    let memory = Memory { send: start_of(send), receive: room_of(receive) };
     // SAFETY: the creator of a call's memory promised as many bytes as the call says, until this returns, or until the
     // call has ended if it was started. The members of the call are those of the team, so there are as many blocks as
     // each function of the team expects.
     unsafe {
-        match call {
-            CollectiveCall::Barrier => team.barrier(caller, way.call_id),
-            CollectiveCall::Broadcast { root, data } => {
-                team.broadcast(caller, way, root, data.as_mut_ptr())
+        match (collective, combine) {
+            (Collective::Barrier, _) => team.barrier(caller, begun.call_id),
+            (Collective::Broadcast, _) => team.broadcast(caller, begun, root, memory.receive),
+            (Collective::Scatter, _) => team.scatter(caller, begun, root, memory),
+            (Collective::Gather, _) => team.gather(caller, begun, root, memory),
+            (Collective::Allgather, _) => {
+                poison(team, caller, stated_bytes);
+                team.allgather(caller, begun, memory)
             }
-            CollectiveCall::Scatter { root, send, receive, .. } => {
-                let memory = Memory { send: send.as_ptr(), receive: room_of(receive) };
-                team.scatter(caller, way, root, memory)
+            (Collective::AllToAll, _) => {
+                poison(team, caller, stated_bytes);
+                let in_place = memory.receive.cast_const();
+                let send = if memory.send.is_null() { in_place } else { memory.send };
+                team.all_to_all(caller, begun, Memory { send, ..memory })
             }
-            CollectiveCall::Gather { root, send, receive, .. } => {
-                let memory = Memory { send: start_of(send), receive: receive.as_mut_ptr() };
-                team.gather(caller, way, root, memory)
+            (Collective::Reduce, Some(combine)) => {
+                team.reduce(caller, begun, root, memory, combine)
             }
-            CollectiveCall::Allgather { send, receive, told, .. } => {
-                poison(team, caller, told);
-                let memory = Memory { send: start_of(send), receive: receive.as_mut_ptr() };
-                team.allgather(caller, way, memory)
+            (Collective::Allreduce, Some(combine)) => {
+                team.allreduce(caller, begun, memory, combine)
             }
-            CollectiveCall::AllToAll { send, receive, told, .. } => {
-                poison(team, caller, told);
-                let receive = receive.as_mut_ptr();
-                let send = send.map_or(receive.cast_const(), |send| send.as_ptr());
-                team.all_to_all(caller, way, Memory { send, receive })
-            }
-            CollectiveCall::Reduce { root, send, receive, combine } => {
-                let memory = Memory { send: send.as_ptr(), receive: receive.as_mut_ptr() };
-                team.reduce(caller, way, root, memory, combine)
-            }
-            CollectiveCall::Allreduce { send, receive, combine } => {
-                let memory = Memory { send: send.as_ptr(), receive: receive.as_mut_ptr() };
-                team.allreduce(caller, way, memory, combine)
-            }
-            CollectiveCall::ReduceScatter { .. } | CollectiveCall::Scan { .. } => {
-                unreachable!("no plan of these calls uses boards")
-            }
+            _ => unreachable!("no plan of these calls uses boards"),
         }
     }
 }
 
 #[inline(always)]
-fn poison<C: CompiledCaller>(team: &mut Team, caller: &C, told: Option<usize>) {
-    if let Some(bytes) = told {
+fn poison<C: CompiledCaller>(team: &mut Team, caller: &C, stated_bytes: Option<usize>) {
+    if let Some(bytes) = stated_bytes {
         team.poison(caller, bytes);
     }
 }

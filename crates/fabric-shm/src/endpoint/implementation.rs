@@ -3,11 +3,12 @@
 use std::ptr::NonNull;
 use std::time::Duration;
 
+use collectives::AgreedCall;
 use contract::{
-    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, DescribeCall,
-    Destination, Endpoint, Envelope, Error, FabricDescription, InPlace, Isolation, NewContext,
-    OperatingSystem, OtherRuns, Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory,
-    Request, Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
+    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
+    Envelope, Error, FabricDescription, InPlace, Isolation, NewContext, OperatingSystem, OtherRuns,
+    Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory, Request, Result, Selector,
+    SharedLine, StartedCollective, Time, TimeSpan, Writable,
 };
 
 use launcher::is_liveness_check_due;
@@ -277,19 +278,14 @@ unsafe impl Endpoint for ShmEndpoint {
         self.advance_with_team(started, call)
     }
 
-    fn announce_by_messages(&mut self, place: ContextPlace, call_id: u32) -> u32 {
-        self.team_at(place).map_or(0, |team| team.count_call_by_messages(call_id))
+    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
+        self.team_at(place).map_or(0, |team| team.count_call_by_messages(call))
     }
 
-    fn find_mismatch(
-        &mut self,
-        place: ContextPlace,
-        number: u32,
-        describe: DescribeCall<'_>,
-    ) -> Option<Error> {
+    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
         // While a call over boards is in progress the team is out of its place; that call makes the checks.
         let team = self.teams.get(place.0 as usize)?.as_ref()?;
-        team.find_mismatch(&mut self.engine, number, describe)
+        team.find_mismatch(&mut self.engine, number)
     }
 
     fn is_liveness_check_due(&self, polls: u32) -> bool {

@@ -38,9 +38,6 @@ use contract::{Request, Result};
 use launcher::{Choices, LONGEST_SLEEP, Seat, State};
 
 pub(crate) use blocking::FIRST_POLLS;
-pub(crate) use calls::{
-    at_the_end, call_id, describe, differ_in_length_only, mismatch, unequal_lengths, when_started,
-};
 pub(crate) use in_place::InPlaceMessage;
 
 use crate::ring::{Consumer, Producer};

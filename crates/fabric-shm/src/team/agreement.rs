@@ -1,12 +1,12 @@
 //! Agreement of the members of a team on their calls, and the failure of a call on which they disagree.
 
 use collectives::plan::THRESHOLDS;
-use contract::{DescribeCall, Error};
+use collectives::{AgreedCall, CallId};
+use contract::Error;
 
 use super::call::CallCounts;
 use super::{CompiledCaller, Result, Team};
 use crate::board::{SLOTS, has_reached};
-use crate::engine::{describe, differ_in_length_only, mismatch, unequal_lengths};
 use launcher::State;
 
 /// The members for whose parts a rank waits.
@@ -60,12 +60,12 @@ impl Team {
         self.publish_history();
     }
 
-    /// Counts a call that the members make by messages, and publishes its call id, which is the same at all of them.
-    /// Returns the number of the call.
-    pub(crate) fn count_call_by_messages(&mut self, call_id: u32) -> u32 {
+    /// Counts a call that the members make by messages, and publishes it; it is the same at all of them. Returns its
+    /// number.
+    pub(crate) fn count_call_by_messages(&mut self, call: AgreedCall) -> u32 {
         self.counts.by_messages = self.counts.by_messages.wrapping_add(1);
         let number = self.counts.number();
-        self.board(self.me).recent_by_messages.publish(number, call_id);
+        self.board(self.me).recent_by_messages.publish(number, call);
         self.publish_history();
         number
     }
@@ -85,12 +85,35 @@ impl Team {
             .find(|&other| self.board(other).history.contradicts(over_boards, by_messages))
     }
 
-    /// Finds a member whose call by messages with this number has another call id, which is returned too.
-    fn find_differing(&self, number: u32, own: u32) -> Option<(usize, u32)> {
-        let call_id = |other| self.board(other).recent_by_messages.call_id(number);
-        (0..self.size())
-            .filter_map(|other| Some((other, call_id(other)?)))
-            .find(|&(_, theirs)| theirs != own)
+    /// Returns a member's call with this number, if it was published. The lengths of calls over boards lie beside their
+    /// parts; `bytes` stands for them.
+    fn call_of(&self, member: usize, number: u32, bytes: usize) -> Option<AgreedCall> {
+        let board = self.board(member);
+        let over_boards = || board.recent_over_boards.call_id(number);
+        let by_messages = board.recent_by_messages.call(number);
+        by_messages.or_else(|| over_boards().map(|id| AgreedCall { id, bytes }))
+    }
+
+    /// Finds a member whose call with this number differs from this rank's. Returns the error.
+    fn find_differing<C: CompiledCaller>(
+        &self,
+        caller: &mut C,
+        number: u32,
+        own: AgreedCall,
+    ) -> Option<Error> {
+        (0..self.size()).find_map(|member| {
+            let theirs = self.call_of(member, number, own.bytes)?;
+            if own == theirs {
+                return None;
+            }
+            let [me, other] = self.names_of(caller, member);
+            Error::of_calls((me, own), (other, theirs))
+        })
+    }
+
+    /// Returns the ranks in messages to the user of this rank and of a member.
+    fn names_of<C: CompiledCaller>(&self, caller: &mut C, member: usize) -> [usize; 2] {
+        [self.me, member].map(|one| caller.engine().name_of(self.members[one]))
     }
 
     /// Begins a call with this number, of which nothing is published yet: the last published call is an earlier one.
@@ -101,7 +124,7 @@ impl Team {
 
     /// Publishes the call that this rank is in, once it has put its first part: a reader of the call sees that part.
     #[inline]
-    pub(super) fn publish_call(&mut self, call_id: u32) {
+    pub(super) fn publish_call(&mut self, call_id: CallId) {
         let number = self.counts.under_way;
         self.counts.is_published = number != 0;
         if number != 0 {
@@ -109,14 +132,13 @@ impl Team {
         }
     }
 
-    /// Finds a member whose call over boards with the same number differs from this rank's. Lengths are compared with
-    /// the parts.
+    /// Finds a member whose call with the same number differs from this rank's, which goes over boards. Lengths are
+    /// compared with the parts.
     pub(super) fn find_in_other_call(&self) -> Option<usize> {
         let (own, number) = (self.call.call_id, self.counts.under_way);
-        let call_id = |other| self.board(other).recent_over_boards.call_id(number);
         let members = if self.counts.is_published { self.size() } else { 0 };
         (0..members).find(|&other| {
-            call_id(other).is_some_and(|call_id| !differ_in_length_only(call_id, own))
+            self.call_of(other, number, self.call.bytes).is_some_and(|theirs| theirs.id != own)
         })
     }
 
@@ -126,19 +148,18 @@ impl Team {
         &self,
         caller: &mut C,
         number: u32,
-        describe: DescribeCall<'_>,
     ) -> Option<Error> {
-        let own = self.board(self.me).recent_by_messages.call_id(number);
-        let differing = own.and_then(|own| self.find_differing(number, own));
+        let own = self.board(self.me).recent_by_messages.call(number);
+        let differing = own.and_then(|own| self.find_differing(caller, number, own));
         if self.board(0).broken.reaches(number) && differing.is_none() {
             return Some(out_of_step());
         }
-        let theirs = differing.map(|(_, theirs)| describe(theirs));
-        let other = differing.map(|(other, _)| other).or_else(|| self.find_contradicting())?;
-        let [me, other] = [self.me, other].map(|one| caller.engine().name_of(self.members[one]));
+        let error = differing.or_else(|| {
+            let [me, other] = self.names_of(caller, self.find_contradicting()?);
+            Some(own.map_or_else(out_of_step, |own| Error::of_unknown_call((me, own.id), other)))
+        })?;
         self.break_team(caller, number);
-        let own = own.map(describe).unwrap_or_default();
-        Some(Error::mismatched_calls((me, &own), (other, theirs.as_deref())))
+        Some(error)
     }
 
     /// Makes all members fail in call `number`, or in their current one if they have come further.
@@ -148,13 +169,13 @@ impl Team {
         self.wake_others(caller);
     }
 
-    /// Returns the error of this call if a member is in another one, with `call_id` and `bytes`.
+    /// Returns the error of this call if a member is in another one, with this id and length.
     #[cold]
     pub(super) fn mismatch<C: CompiledCaller>(
         &mut self,
         caller: &mut C,
         member: usize,
-        call_id: u32,
+        id: CallId,
         bytes: usize,
     ) -> Error {
         // Calls of one step each leave the members in step. A block for every member goes in one step up to that
@@ -162,12 +183,10 @@ impl Team {
         let theirs_is_one_step = bytes <= THRESHOLDS.piece_bytes / self.size();
         let in_step = self.call.is_one_step && theirs_is_one_step;
         self.agreement = if in_step { Agreement::InStep } else { Agreement::OutOfStep };
-        let [me, other] = [self.me, member].map(|one| caller.engine().name_of(self.members[one]));
-        let (own, own_bytes) = (self.call.call_id, self.call.bytes);
-        caller.on_mismatch(
-            unequal_lengths(own, own_bytes, other, call_id, bytes)
-                .unwrap_or_else(|| mismatch(me, own, other, call_id)),
-        )
+        let [me, other] = self.names_of(caller, member);
+        let own = AgreedCall { id: self.call.call_id, bytes: self.call.bytes };
+        let error = Error::of_calls((me, own), (other, AgreedCall { id, bytes }));
+        caller.on_mismatch(error.unwrap_or_else(out_of_step))
     }
 
     /// Returns the error of a call in which a member does not take part; `does` says what it does instead.
@@ -178,24 +197,17 @@ impl Team {
         does: &str,
     ) -> Error {
         let rank = caller.engine().name_of(self.members[member]);
-        let call = describe(self.call.call_id);
+        let call = self.call.call_id;
         Error::MismatchedCollective { explanation: format!("rank {rank} {does} {call}") }
     }
 
-    /// Returns the error of this call if a member makes another one. The other one has a name if it goes over boards, too.
+    /// Returns the error of this call if a member makes another one.
     pub(super) fn in_other_call<C: CompiledCaller>(&self, caller: &mut C, member: usize) -> Error {
-        let [me, other] = [self.me, member].map(|one| caller.engine().name_of(self.members[one]));
-        let own = self.call.call_id;
-        let theirs = self.board(member).recent_over_boards.call_id(self.counts.under_way);
-        match theirs.filter(|&theirs| !differ_in_length_only(theirs, own)) {
-            Some(theirs) => mismatch(me, own, other, theirs),
-            None => {
-                let own = describe(own);
-                let explanation =
-                    format!("rank {me} is in {own}, rank {other} in another collective");
-                Error::MismatchedCollective { explanation }
-            }
-        }
+        let [me, other] = self.names_of(caller, member);
+        let own = AgreedCall { id: self.call.call_id, bytes: self.call.bytes };
+        let theirs = self.call_of(member, self.counts.under_way, own.bytes);
+        let error = theirs.and_then(|theirs| Error::of_calls((me, own), (other, theirs)));
+        error.unwrap_or_else(|| Error::of_unknown_call((me, own.id), other))
     }
 
     /// Finds a member that is in another call in this step, or has ended the step without the awaited part.

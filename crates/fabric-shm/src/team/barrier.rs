@@ -1,5 +1,6 @@
 //! Barrier over boards.
 
+use collectives::CallId;
 use collectives::plan::Plan;
 
 use super::{Call, CompiledCaller, Result, Team};
@@ -9,7 +10,7 @@ impl Team {
     pub(crate) fn barrier<C: CompiledCaller>(
         &mut self,
         caller: &mut C,
-        call_id: u32,
+        call_id: CallId,
     ) -> Result<()> {
         self.run(
             caller,

@@ -1,18 +1,19 @@
 //! A collective call, on which all members of a team must agree.
 
+use collectives::CallId;
 use collectives::plan::Plan;
 
 /// A call and its plan.
 #[derive(Clone, Copy)]
 pub(crate) struct Call {
-    pub(crate) call_id: u32,
+    pub(crate) call_id: CallId,
     pub(crate) plan: Plan,
 }
 
 /// The properties of a call on which all members must agree.
 #[derive(Clone, Copy)]
 pub(super) struct Agreed {
-    pub(super) call_id: u32,
+    pub(super) call_id: CallId,
     /// Length of all data of the call, or of each member's block.
     pub(super) bytes: usize,
     /// True if the call is one step whose parts are data. Members in different calls of this kind are in step.

@@ -29,6 +29,7 @@ mod waiting;
 
 use agreement::Agreement;
 use call::{Agreed, CallCounts};
+use collectives::CallId;
 use collectives::plan::{CallShape, Capabilities, Plan, Plans, Topology, select};
 use contract::Error;
 use levels::Arrivals;
@@ -198,7 +199,7 @@ impl Team {
             epoch: 0,
             before_window: 0,
             ended_by_all: 0,
-            call: Agreed { call_id: 0, bytes: 0, is_one_step: true },
+            call: Agreed { call_id: CallId::NONE, bytes: 0, is_one_step: true },
             poisoned_bytes: None,
             agreement: Agreement::Yes,
             counts: CallCounts::default(),

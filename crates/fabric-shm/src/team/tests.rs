@@ -6,12 +6,13 @@ mod reductions;
 mod started;
 mod steps;
 
+use collectives::CallId;
 use collectives::plan::{Boards, CallShape, Capabilities, Plan};
 use contract::{Apply, Combine, Error};
 
 use super::{Call, Caller, CompiledCaller, Memory, Stop, Team};
 use crate::board::{SLOT_BYTES, SLOTS};
-use crate::engine::{Engine, call_id};
+use crate::engine::Engine;
 use crate::segment::Segment;
 
 /// Length of the longest piece while each rank has a processor.
@@ -71,7 +72,7 @@ impl Member {
         };
         self.team.count_call();
         let plan = self.team.plan(shape, &Capabilities { boards, cma: false });
-        Call { call_id: call_id(shape.collective, root, None, shape.bytes), plan }
+        Call { call_id: CallId::rooted(shape.collective, root), plan }
     }
 }
 

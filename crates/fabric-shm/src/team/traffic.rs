@@ -6,11 +6,12 @@
 mod table;
 
 use collectives::plan::{Boards, CallShape, Capabilities, Collective, THRESHOLDS, Transport};
+use collectives::{CallId, ReductionId};
 use contract::Combine;
 
 use super::{Call, Memory, Team};
 use crate::board::{BOARD_BYTES, SLOT_BYTES, SLOTS};
-use crate::engine::{Engine, call_id};
+use crate::engine::Engine;
 use crate::primitive::recorded::{Access, accesses_of};
 use crate::segment::{Segment, in_threads};
 use table::{Case, ROOT, Subject, Traffic};
@@ -52,13 +53,14 @@ fn make(team: &mut Team, engine: &mut Engine, &Case { collective, bytes, .. }: &
     let plan = team.plan(shape, &Capabilities { boards, cma: false });
     assert_ne!(plan.transport, Transport::Messages, "the table has calls over boards");
     team.count_call();
-    let call = Call { call_id: call_id(collective, ROOT, None, bytes), plan };
+    let call = Call { call_id: CallId::rooted(collective, ROOT), plan };
     let blocks = if is_reduction(collective) { 1 } else { team.size() };
     let (send, mut receive) = (vec![0_u8; blocks * bytes], vec![0_u8; blocks * bytes]);
     let memory = Memory { send: send.as_ptr(), receive: receive.as_mut_ptr() };
     // What is combined does not matter.
     let mut apply = |_: *const u8, _: *const u8, _: *mut u8, _: usize| {};
-    let combine = Combine { element_bytes: ELEMENT_BYTES, reduction: None, apply: &mut apply };
+    let id = ReductionId::new(1, 1);
+    let combine = Combine { element_bytes: ELEMENT_BYTES, id, apply: &mut apply };
     // SAFETY: both places have a block for each member.
     let outcome = unsafe {
         match collective {

@@ -7,7 +7,7 @@ use super::agreement::{Agreement, Awaited, out_of_step};
 use super::levels::Arrivals;
 use super::{CompiledCaller, Result, Stop, Team};
 use crate::board::SLOTS;
-use crate::engine::{Engine, FIRST_POLLS, describe};
+use crate::engine::{Engine, FIRST_POLLS};
 use crate::primitive::spin_loop;
 
 /// The findings of a liveness check; empty at first.
@@ -215,7 +215,7 @@ impl Team {
         };
         contract::Awaited::Members {
             context: 2 * self.context,
-            collective: describe(self.call.call_id),
+            collective: self.call.call_id.to_string(),
             members: self.size(),
             missing: missing.into_iter().map(|member| self.members[member]).collect(),
         }

@@ -17,12 +17,12 @@ mod reduce;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use collectives::Collective;
 use collectives::plan::{Owners, Pieces, Plan};
 use contract::{CollectiveCall, Error, Readable, Result, TimeSpan, Work, WorkKind, Writable};
 
 use crate::endpoint::{Idle, SimEndpoint};
 use crate::machine::Board;
-use crate::world::CallId;
 use charged::Charge;
 
 /// One rank's part in one call.
@@ -31,7 +31,7 @@ struct Call<'r, 'a> {
     idle: Idle<'r, 'a>,
     board: &'r Board,
     plan: Plan,
-    call_id: CallId,
+    name: &'static str,
     /// True if several ranks write, read or combine at the same time.
     crowded: bool,
     /// The last step in which this rank has seen others' parts, and their number.
@@ -46,36 +46,34 @@ pub(crate) fn carry_out<'a>(
     plan: Plan,
     call: CollectiveCall<'_>,
 ) -> Result<()> {
-    let (collective, root) = (call.shape().collective.name(), call.root());
-    let call_id = CallId { collective, root, reduction: call.reduction() };
     // Without a root all ranks write, and all read.
-    let own = Call { endpoint, idle, board, plan, call_id, crowded: root.is_none(), seen: None };
-    match call {
-        CollectiveCall::Barrier => own.barrier(),
-        CollectiveCall::Broadcast { root, mut data } => own.broadcast(root, whole(&mut data)),
-        CollectiveCall::Scatter { root, send, mut receive, each } => {
-            own.scatter(root, send.as_slice(), receive.as_mut().map(whole), each)
+    let (name, crowded) = (call.id().name(), !call.collective.has_root());
+    let own = Call { endpoint, idle, board, plan, name, crowded, seen: None };
+    let CollectiveCall { collective, root, bytes, send, mut receive, combine, stated_bytes } = call;
+    let receive = receive.as_mut();
+    match (collective, combine) {
+        (Collective::Barrier, _) => own.barrier(),
+        (Collective::Broadcast, _) => own.broadcast(root, whole(receive)),
+        (Collective::Scatter, _) => {
+            let room = receive.map(|receive| whole(Some(receive)));
+            own.scatter(root, slice_of(&send).unwrap_or_default(), room, bytes)
         }
-        CollectiveCall::Gather { root, send, mut receive, each } => {
-            own.gather(root, slice_of(&send), whole(&mut receive), each)
+        (Collective::Gather, _) => own.gather(root, slice_of(&send), whole(receive), bytes),
+        (Collective::Allgather, _) => {
+            own.allgather(slice_of(&send), whole(receive), bytes, stated_bytes)
         }
-        CollectiveCall::Allgather { send, mut receive, each, told } => {
-            own.allgather(slice_of(&send), whole(&mut receive), each, told)
+        (Collective::AllToAll, _) => {
+            own.all_to_all(slice_of(&send), whole(receive), bytes, stated_bytes)
         }
-        CollectiveCall::AllToAll { send, mut receive, each, told } => {
-            own.all_to_all(slice_of(&send), whole(&mut receive), each, told)
+        (Collective::Reduce, Some(combine)) => {
+            let send = apart(&send, receive.as_deref());
+            own.reduce(root, &send, whole(receive), combine)
         }
-        CollectiveCall::Reduce { root, send, mut receive, combine } => {
-            let send = apart(&send, &receive);
-            own.reduce(root, &send, whole(&mut receive), combine)
+        (Collective::Allreduce, Some(combine)) => {
+            let send = apart(&send, receive.as_deref());
+            own.allreduce(&send, whole(receive), combine)
         }
-        CollectiveCall::Allreduce { send, mut receive, combine } => {
-            let send = apart(&send, &receive);
-            own.allreduce(&send, whole(&mut receive), combine)
-        }
-        CollectiveCall::ReduceScatter { .. } | CollectiveCall::Scan { .. } => {
-            unreachable!("no plan of these calls uses boards")
-        }
+        _ => unreachable!("no plan of these calls uses boards"),
     }
 }
 
@@ -84,15 +82,16 @@ fn slice_of(block: &Option<Readable>) -> Option<&[u8]> {
 }
 
 /// Returns all of some memory.
-fn whole(memory: &mut Writable) -> &mut [u8] {
-    memory.part_mut(0..memory.bytes())
+fn whole(memory: Option<&mut Writable>) -> &mut [u8] {
+    memory.map_or(&mut [], |memory| memory.part_mut(0..memory.bytes()))
 }
 
 /// Returns the sent data; a copy of them, if the result goes to the same memory.
-fn apart<'m>(send: &'m Readable, receive: &Writable) -> Cow<'m, [u8]> {
-    match send.as_ptr() == receive.as_mut_ptr().cast_const() {
-        true => Cow::Owned(send.as_slice().to_vec()),
-        false => Cow::Borrowed(send.as_slice()),
+fn apart<'m>(send: &'m Option<Readable>, receive: Option<&Writable>) -> Cow<'m, [u8]> {
+    let data = slice_of(send).unwrap_or_default();
+    match receive.is_some_and(|receive| receive.as_mut_ptr().cast_const() == data.as_ptr()) {
+        true => Cow::Owned(data.to_vec()),
+        false => Cow::Borrowed(data),
     }
 }
 
@@ -143,7 +142,7 @@ impl Call<'_, '_> {
     /// Begins the next step, once this rank's place is free.
     fn begin_step(&mut self) -> Result<u64> {
         self.note(Charge::Step, 1);
-        self.endpoint.begin_step(self.call_id, &mut *self.idle)
+        self.endpoint.begin_step(&mut *self.idle)
     }
 
     /// Writes a piece of `data`.
@@ -190,7 +189,7 @@ impl Call<'_, '_> {
             self.endpoint.work(self.board.further_board);
         }
         if found_bytes != bytes {
-            return self.unequal(format!("what rank {of} shows"), bytes, found_bytes);
+            return self.unequal(format!("the data of rank {of}"), bytes, found_bytes);
         }
         Ok(())
     }
@@ -253,7 +252,7 @@ impl Call<'_, '_> {
     }
 
     fn unequal<T>(&self, what: String, expected_bytes: usize, found_bytes: usize) -> Result<T> {
-        let collective = self.call_id.collective;
+        let collective = self.name.into();
         Err(Error::UnequalCounts { collective, what, expected_bytes, found_bytes })
     }
 

@@ -3,14 +3,14 @@
 use contract::{Error, Result};
 
 use super::{Idle, SimEndpoint};
-use crate::world::{CallId, Next};
+use crate::world::Next;
 
 impl<'a> SimEndpoint<'a> {
     /// Returns the next step of a collective over boards, once this rank's place is free.
-    pub(crate) fn begin_step(&mut self, call_id: CallId, idle: Idle<'_, 'a>) -> Result<u64> {
+    pub(crate) fn begin_step(&mut self, idle: Idle<'_, 'a>) -> Result<u64> {
         let mut seen_events = None;
         loop {
-            let step = self.world.borrow_mut().begin_step(self.rank, call_id)?;
+            let step = self.world.borrow_mut().begin_step(self.rank)?;
             if let Some(step) = step {
                 return Ok(step);
             }

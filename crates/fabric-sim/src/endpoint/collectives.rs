@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use collectives::plan::{Plan, Plans, Topology, Transport, select};
-use contract::{CollectiveCall, Result};
+use contract::{AgreedCall, CollectiveCall, ContextPlace, Result};
 
 use super::{Idle, SimEndpoint};
 use crate::machine::{Board, RingCollectives};
@@ -21,12 +21,23 @@ impl<'a> SimEndpoint<'a> {
         idle: Idle<'_, 'a>,
     ) -> Option<Result<()>> {
         match self.ring_collectives() {
-            Some(costs) if ring::carries(&call) => Some(ring::carry_out(self, idle, &costs, call)),
+            Some(costs) if ring::carries(&call) => {
+                Some(self.announce(&call).and_then(|()| ring::carry_out(self, idle, &costs, call)))
+            }
             _ => {
                 let (board, plan) = self.plan(&call)?;
-                Some(board::carry_out(self, idle, &board, plan, call))
+                Some(
+                    self.announce(&call)
+                        .and_then(|()| board::carry_out(self, idle, &board, plan, call)),
+                )
             }
         }
+    }
+
+    /// Compares the call with those of the other ranks. Its length is compared with the data.
+    fn announce(&self, call: &CollectiveCall<'_>) -> Result<()> {
+        let call = AgreedCall { id: call.id(), bytes: 0 };
+        self.world.borrow_mut().announce(self.rank, ContextPlace::WORLD, call)
     }
 
     fn ring_collectives(&self) -> Option<RingCollectives> {

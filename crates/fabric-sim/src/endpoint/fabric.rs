@@ -1,10 +1,10 @@
 //! The contract's endpoint.
 
 use contract::{
-    Agent, ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, Endpoint, Envelope,
-    Error, FabricDescription, LongWaits, NewContext, OtherRuns, Priority, PriorityGranted,
-    Readable, RemoteAccess, RemoteMemory, Request, Result, Selector, Time, TimeSpan, Work,
-    Writable, check_rank,
+    Agent, AgreedCall, ClockQuality, CollectiveCall, Completion, ContextPlace, Destination,
+    Endpoint, Envelope, Error, FabricDescription, LongWaits, NewContext, OtherRuns, Priority,
+    PriorityGranted, Readable, RemoteAccess, RemoteMemory, Request, Result, Selector, Time,
+    TimeSpan, Work, Writable, check_rank,
 };
 
 use super::SimEndpoint;
@@ -113,12 +113,15 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         }
     }
 
-    /// Contexts are only numbers of messages: the machine has collectives of its own only for the context of all ranks.
+    /// The machine has collectives of its own only for the context of all ranks.
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
-        Ok(ContextPlace(context.number))
+        let NewContext { number, members, .. } = context;
+        self.world.borrow_mut().open_context(self.rank, number, members);
+        Ok(ContextPlace(number))
     }
 
-    fn close_context(&mut self, _place: ContextPlace) -> Result<()> {
+    fn close_context(&mut self, place: ContextPlace) -> Result<()> {
+        self.world.borrow_mut().close_context(self.rank, place.0);
         Ok(())
     }
 
@@ -282,6 +285,11 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
         if place == ContextPlace::WORLD { self.own_collective(call, idle) } else { None }
+    }
+
+    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
+        self.world.borrow_mut().announce_by_messages(self.rank, place, call);
+        0
     }
 
     fn mark_algorithm(&mut self, begins: bool) {

@@ -3,7 +3,7 @@
 
 use contract::{
     CollectiveCall, Combine, Completion, ContextPlace, Destination, Endpoint, Error, Readable,
-    Result, Selector, Time, TimeSpan, Writable,
+    ReductionId, Result, Selector, Time, TimeSpan, Writable,
 };
 
 use super::machine;
@@ -259,9 +259,9 @@ fn boards_combine_elements_of_any_length_with_any_operation() {
             // SAFETY: the fabric passes places of as many bytes, and only right and result may be the same.
             unsafe { std::ptr::copy(left, result, bytes) };
         };
-        let combine = Combine { element_bytes: 3, reduction: None, apply: &mut keep_left };
-        let call =
-            CollectiveCall::Allreduce { send: of(&own), receive: into(&mut result), combine };
+        let combine =
+            Combine { element_bytes: 3, id: ReductionId::new(1, 0), apply: &mut keep_left };
+        let call = CollectiveCall::allreduce(of(&own), into(&mut result), combine);
         endpoint.collective(ContextPlace::WORLD, call, &mut |_| {}).expect("over boards")?;
         Ok(result)
     };
@@ -278,17 +278,13 @@ fn boards_leave_blocks_where_they_are() {
         let me = endpoint.rank() as u8;
         let mut all = [me, me + 10, me + 20];
         let receive = into(&mut all);
-        let call = CollectiveCall::AllToAll { send: None, receive, each: 1, told: None };
+        let call = CollectiveCall::all_to_all(1, None, receive);
         endpoint.collective(ContextPlace::WORLD, call, &mut |_| {}).expect("over boards")?;
         assert_eq!(all, [10 * me, 10 * me + 1, 10 * me + 2]);
         let mut gathered = [9, 9, me];
         let root = me == 2;
-        let call = CollectiveCall::Gather {
-            root: 2,
-            send: (!root).then(|| of(&[4])),
-            receive: if root { into(&mut gathered) } else { Writable::empty() },
-            each: 1,
-        };
+        let receive = if root { into(&mut gathered) } else { Writable::empty() };
+        let call = CollectiveCall::gather(2, 1, (!root).then(|| of(&[4])), receive);
         endpoint.collective(ContextPlace::WORLD, call, &mut |_| {}).expect("over boards")?;
         Ok(gathered)
     };
@@ -298,14 +294,13 @@ fn boards_leave_blocks_where_they_are() {
 
 /// A rank that cannot take part with the right length reports that to all others.
 #[test]
-fn a_length_that_is_told_fails_every_rank() {
+fn a_length_that_is_stated_fails_every_rank() {
     for machine in [machine(super::boards::BOARDS), find("sharc-ring").unwrap()] {
         let program = |mut endpoint: SimEndpoint<'_>| {
             let mut all = [0; 8];
-            let told = (endpoint.rank() == 1).then_some(3);
+            let stated = (endpoint.rank() == 1).then_some(3);
             let receive = into(&mut all);
-            let call =
-                CollectiveCall::Allgather { send: Some(of(&[0; 4])), receive, each: 4, told };
+            let call = CollectiveCall::allgather(4, Some(of(&[0; 4])), receive).stating(stated);
             let outcome = endpoint.collective(ContextPlace::WORLD, call, &mut |_| {});
             Ok(matches!(outcome, Some(Err(Error::UnequalCounts { .. }))))
         };
@@ -342,7 +337,7 @@ fn what_is_under_way_goes_on_while_a_rank_waits_in_a_collective_of_the_machine()
             endpoint.end(sent);
         };
         endpoint
-            .collective(ContextPlace::WORLD, CollectiveCall::Barrier, idle)
+            .collective(ContextPlace::WORLD, CollectiveCall::barrier(), idle)
             .expect("it has one")?;
         Ok(room)
     };
@@ -373,7 +368,7 @@ fn a_rank_that_looks_for_messages_in_a_collective_of_the_machine_is_woken_by_one
             assert!(endpoint.is_done(sent));
             endpoint.end(sent);
         };
-        let barrier = endpoint.collective(ContextPlace::WORLD, CollectiveCall::Barrier, idle);
+        let barrier = endpoint.collective(ContextPlace::WORLD, CollectiveCall::barrier(), idle);
         barrier.expect("it has one")
     };
     for machine in [machine(super::boards::BOARDS), find("sharc-ring").unwrap()] {

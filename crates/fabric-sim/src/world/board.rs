@@ -6,21 +6,13 @@
 
 use std::collections::VecDeque;
 
-use contract::{Error, Reduction, Result, Time};
+use contract::{Result, Time};
 
 use super::operation::Waiting;
 use super::time::Next;
 use super::{Event, World};
 use crate::machine::Board;
 use crate::path::PathUntil;
-
-/// Attributes of a call that must be the same at all ranks of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CallId {
-    pub(crate) collective: &'static str,
-    pub(crate) root: Option<usize>,
-    pub(crate) reduction: Option<Reduction>,
-}
 
 /// A rank's board and progress.
 #[derive(Default)]
@@ -29,8 +21,6 @@ pub(super) struct BoardState {
     begun: u64,
     /// The last step that it has ended.
     ended: u64,
-    /// The calls of its latest steps: as many steps as a rank may be ahead of another.
-    calls: VecDeque<(u64, CallId)>,
     parts: VecDeque<Part>,
 }
 
@@ -42,26 +32,13 @@ struct Part {
     cause: Option<PathUntil>,
 }
 
-impl std::fmt::Display for CallId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.collective)?;
-        if let Some(Reduction { element, operation }) = self.reduction {
-            write!(f, " ({operation:?} of {element:?})")?;
-        }
-        self.root.map_or(Ok(()), |root| write!(f, " with root {root}"))
-    }
-}
-
 impl World {
     fn board(&self) -> &Board {
         self.machine.board.as_ref().expect("only machines with boards come here")
     }
 
     /// Returns the next step of a rank, once its place on the board is free. `None`: the rank must be suspended.
-    ///
-    /// # Errors
-    /// [`Error::MismatchedCollective`] if another rank is in another call in this step.
-    pub(crate) fn begin_step(&mut self, rank: usize, call_id: CallId) -> Result<Option<u64>> {
+    pub(crate) fn begin_step(&mut self, rank: usize) -> Result<Option<u64>> {
         self.check()?;
         let step = self.boards[rank].begun + 1;
         let places = self.board().places;
@@ -70,20 +47,7 @@ impl World {
             self.ranks[rank].waiting = Waiting::Place { ended: before };
             return Ok(None);
         }
-        for (other, board) in self.boards.iter().enumerate() {
-            if let Some((_, theirs)) =
-                board.calls.iter().find(|call| call.0 == step && call.1 != call_id)
-            {
-                let explanation = format!("rank {rank} is in {call_id}, rank {other} in {theirs}");
-                return Err(Error::MismatchedCollective { explanation });
-            }
-        }
-        let own = &mut self.boards[rank];
-        own.begun = step;
-        own.calls.push_back((step, call_id));
-        if own.calls.len() as u64 > places {
-            own.calls.pop_front();
-        }
+        self.boards[rank].begun = step;
         Ok(Some(step))
     }
 

@@ -1,6 +1,6 @@
 //! Explanations of deadlocks, in words.
 
-use contract::{Request, Selector, Source, Tag, TagSelector};
+use contract::{Error, Request, Selector, Source, Tag, TagSelector};
 
 use super::World;
 use super::operation::{State, Waiting};
@@ -27,6 +27,7 @@ impl World {
                 "{stuck} packets are stuck in the network, each waiting for a place that another holds"
             ));
         }
+        words.extend(self.unequal_lengths().map(Error::to_string));
         words.join("; ")
     }
 

@@ -2,6 +2,7 @@
 
 mod access;
 mod board;
+mod calls;
 mod deadlock;
 mod leaving;
 mod matching;
@@ -24,7 +25,6 @@ use crate::outside::{NextStep, OutsideWork};
 use crate::path::Paths;
 use crate::trace::Recorder;
 
-pub(crate) use board::CallId;
 use matching::Mailbox;
 use message::Message;
 pub(crate) use message::Mode;
@@ -58,6 +58,7 @@ pub(crate) struct World {
     pub(crate) outside: Option<OutsideWork>,
     /// Boards by rank. Only machines with boards use them.
     boards: Vec<board::BoardState>,
+    calls: calls::ContextCalls,
     agents: access::Agents,
     messages: Vec<Message>,
     /// True if messages carry their data.
@@ -124,10 +125,8 @@ impl World {
         seed: u64,
         trace: bool,
     ) -> Self {
-        let processors = {
-            let (nodes, sharing) = (networks.nodes(), ranks_per_processor as u32);
-            Processors::new(&machine, level, nodes, sharing, seed)
-        };
+        let (nodes, sharing) = (networks.nodes(), ranks_per_processor as u32);
+        let processors = Processors::new(&machine, level, nodes, sharing, seed);
         let mut network = Network::new(&machine, networks, level);
         if trace {
             network.keep_busy_spans();
@@ -157,6 +156,7 @@ impl World {
             agenda,
             ended_at: Time::ZERO,
             network,
+            calls: calls::ContextCalls::default(),
             agents: access::Agents::default(),
             messages: Vec::new(),
             carries_data: true,

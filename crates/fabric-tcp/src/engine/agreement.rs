@@ -1,7 +1,7 @@
 //! The check that the members of a context make the same collectives by messages, in the same order.
 //!
-//! Each rank numbers its calls in a context and keeps the call ids of the last ones. A rank in a long wait sends the
-//! call id of its call to all other members, once. A rank that receives another call id than its own records the
+//! Each rank numbers its calls in a context and keeps the last ones. A rank in a long wait sends its
+//! call to all other members, once. A rank that receives another call id than its own records the
 //! difference and answers with its own call id, so that both ranks know. A rank that has not yet made the call compares
 //! when it makes it.
 //!
@@ -9,6 +9,8 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
+
+use contract::AgreedCall;
 
 /// Number of calls of a context that a rank keeps.
 const RECENT: usize = 64;
@@ -40,30 +42,40 @@ struct Calls {
 }
 
 struct Call {
-    call_id: u32,
+    call: AgreedCall,
     made: Instant,
     /// True if the call id was sent to all members.
     is_reported: bool,
-    /// The call of the same number of a member, if it has another call id.
-    differing: Option<CallReport>,
+    /// A member and its call of the same number, if that differs.
+    differing: Option<(usize, AgreedCall)>,
     /// The members that have left and were asked, and the number of their answers.
     asked: Vec<usize>,
     answers: usize,
 }
 
 impl Call {
-    fn new(call_id: u32) -> Self {
+    fn new(call: AgreedCall) -> Self {
         let made = Instant::now();
-        Call { call_id, made, is_reported: false, differing: None, asked: Vec::new(), answers: 0 }
+        Call { call, made, is_reported: false, differing: None, asked: Vec::new(), answers: 0 }
+    }
+
+    /// Returns whether another rank's call differs. The first that does is kept.
+    fn note_difference(&mut self, CallReport { from, call: theirs, .. }: CallReport) -> bool {
+        let differing = theirs.filter(|theirs| *theirs != self.call);
+        if let Some(theirs) = differing {
+            self.differing.get_or_insert((from, theirs));
+        }
+        differing.is_some()
     }
 }
 
-/// The call id of another rank's call.
+/// Another rank's call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CallReport {
     pub(super) from: usize,
     pub(super) number: u32,
-    pub(super) call_id: u32,
+    /// `None` if it has not made the call or no longer keeps it.
+    pub(super) call: Option<AgreedCall>,
 }
 
 impl Calls {
@@ -74,24 +86,23 @@ impl Calls {
         self.recent.get_mut(place)
     }
 
-    /// Compares the call id of another rank. Returns the call id to answer with, if that rank does not know it.
-    fn compare(&mut self, report: CallReport) -> Option<u32> {
+    /// Compares the call of another rank. Returns this rank's call to answer with, if that rank does not know it.
+    fn compare(&mut self, report: CallReport) -> Option<AgreedCall> {
         let call = self.call(report.number)?;
-        if call.call_id == report.call_id {
+        if !call.note_difference(report) {
             return None;
         }
-        call.differing.get_or_insert(report);
-        (!call.is_reported).then_some(call.call_id)
+        (!call.is_reported).then_some(call.call)
     }
 
     /// Adds the next call. Returns its number, and the ranks to which its call id must be sent as an answer.
-    fn announce(&mut self, call_id: u32) -> (u32, Vec<usize>) {
+    fn announce(&mut self, call: AgreedCall) -> (u32, Vec<usize>) {
         self.last = self.last.wrapping_add(1);
         let number = self.last;
         if self.recent.len() == RECENT {
             self.recent.pop_front();
         }
-        self.recent.push_back(Call::new(call_id));
+        self.recent.push_back(Call::new(call));
         let (now, later) = std::mem::take(&mut self.early)
             .into_iter()
             .partition::<Vec<_>, _>(|report| report.number == number);
@@ -104,8 +115,8 @@ impl Calls {
 impl Agreement {
     /// Records a call. Returns its number and the ranks to which its call id must be sent as an answer, or `None` if
     /// the context is not open.
-    pub(super) fn announce(&mut self, context: u32, call_id: u32) -> Option<(u32, Vec<usize>)> {
-        self.contexts.get_mut(&context).map(|calls| calls.announce(call_id))
+    pub(super) fn announce(&mut self, context: u32, call: AgreedCall) -> Option<(u32, Vec<usize>)> {
+        self.contexts.get_mut(&context).map(|calls| calls.announce(call))
     }
 
     /// Opens a context. Call ids that others have sent before are kept.
@@ -123,7 +134,7 @@ impl Agreement {
     }
 
     /// Records the call id of another rank. Returns the call id to answer with, if that rank does not know it.
-    pub(super) fn take(&mut self, context: u32, report: CallReport) -> Option<u32> {
+    pub(super) fn take(&mut self, context: u32, report: CallReport) -> Option<AgreedCall> {
         let calls = self.contexts.entry(context).or_default();
         // Numbers wrap around, so the nearer side counts.
         let is_early = report.number.wrapping_sub(calls.last) as i32 > 0;
@@ -140,7 +151,7 @@ impl Agreement {
         &mut self,
         (context, number): (u32, u32),
         waited: impl Fn(Instant) -> Duration,
-    ) -> Option<(u32, Vec<usize>)> {
+    ) -> Option<(AgreedCall, Vec<usize>)> {
         let calls = self.contexts.get_mut(&context)?;
         let report_after = REPORT_AFTER_PER_MEMBER * calls.members.len() as u32;
         let call = calls.call(number)?;
@@ -148,18 +159,16 @@ impl Agreement {
             return None;
         }
         call.is_reported = true;
-        let call_id = call.call_id;
-        Some((call_id, calls.members.clone()))
+        let own = call.call;
+        Some((own, calls.members.clone()))
     }
 
     /// Compares the call id of a member that asks. Returns this rank's call id, if it has made the call and keeps it.
-    pub(super) fn answer(&mut self, context: u32, report: CallReport) -> Option<u32> {
+    pub(super) fn answer(&mut self, context: u32, report: CallReport) -> Option<AgreedCall> {
         let calls = self.contexts.get_mut(&context)?;
         let call = calls.call(report.number)?;
-        if call.call_id != report.call_id {
-            call.differing.get_or_insert(report);
-        }
-        Some(call.call_id)
+        call.note_difference(report);
+        Some(call.call)
     }
 
     /// Returns the call id of a call and the members to ask: those of which `answers` is true that were not asked
@@ -168,14 +177,14 @@ impl Agreement {
         &mut self,
         (context, number): (u32, u32),
         answers: impl Fn(&usize) -> bool,
-    ) -> Option<(u32, Vec<usize>)> {
+    ) -> Option<(AgreedCall, Vec<usize>)> {
         let calls = self.contexts.get_mut(&context)?;
         let members = calls.members.clone();
         let call = calls.call(number)?;
         let is_new = |rank: &usize| answers(rank) && !call.asked.contains(rank);
         let new: Vec<usize> = members.into_iter().filter(is_new).collect();
         call.asked.extend(&new);
-        Some((call.call_id, new))
+        Some((call.call, new))
     }
 
     /// Processes the answer to such a question.
@@ -183,9 +192,7 @@ impl Agreement {
         let call = self.contexts.get_mut(&context).and_then(|calls| calls.call(report.number));
         let Some(call) = call else { return };
         call.answers += 1;
-        if report.call_id != 0 && report.call_id != call.call_id {
-            call.differing.get_or_insert(report);
-        }
+        call.note_difference(report);
     }
 
     /// Returns whether all questions about a call were answered.
@@ -194,18 +201,30 @@ impl Agreement {
         call.is_none_or(|call| call.answers == call.asked.len())
     }
 
-    /// Returns this rank's call id and a member's call of this number, if that has another call id.
-    pub(super) fn differing(&mut self, context: u32, number: u32) -> Option<(u32, CallReport)> {
+    /// Returns this rank's call, and a member with its call of this number, if that differs.
+    pub(super) fn differing(
+        &mut self,
+        context: u32,
+        number: u32,
+    ) -> Option<(AgreedCall, usize, AgreedCall)> {
         let call = self.contexts.get_mut(&context)?.call(number)?;
-        Some((call.call_id, call.differing?))
+        let (from, theirs) = call.differing?;
+        Some((call.call, from, theirs))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use contract::CallId;
+
     use super::*;
 
     const CONTEXT: u32 = 7;
+    /// A call whose id is this number.
+    fn call(id: u32) -> AgreedCall {
+        AgreedCall { id: CallId::from_bits(id), bytes: 4 }
+    }
+
     const LONG: fn(Instant) -> Duration = |_| Duration::from_secs(1);
 
     fn open(ranks: usize) -> Agreement {
@@ -214,25 +233,25 @@ mod tests {
         agreement
     }
 
-    /// This rank's call id, and the member with another one and its call id.
+    /// The ids of this rank's call and of another one, with its member.
     fn differing(agreement: &mut Agreement, number: u32) -> Option<(u32, usize, u32)> {
-        let (own, other) = agreement.differing(CONTEXT, number)?;
-        Some((own, other.from, other.call_id))
+        let (own, from, theirs) = agreement.differing(CONTEXT, number)?;
+        Some((own.id.bits(), from, theirs.id.bits()))
     }
 
     #[test]
     fn an_equal_call_id_is_no_difference_and_another_is_answered_once() {
         let mut agreement = open(3);
-        assert_eq!(agreement.announce(CONTEXT, 50), Some((1, vec![])));
-        assert_eq!(agreement.announce(CONTEXT, 60), Some((2, vec![])));
-        let report = |from, number, call_id| CallReport { from, number, call_id };
+        assert_eq!(agreement.announce(CONTEXT, call(50)), Some((1, vec![])));
+        assert_eq!(agreement.announce(CONTEXT, call(60)), Some((2, vec![])));
+        let report = |from, number, id| CallReport { from, number, call: Some(call(id)) };
         assert_eq!(agreement.take(CONTEXT, report(1, 1, 50)), None);
         assert_eq!(differing(&mut agreement, 1), None);
-        assert_eq!(agreement.take(CONTEXT, report(2, 1, 51)), Some(50));
+        assert_eq!(agreement.take(CONTEXT, report(2, 1, 51)), Some(call(50)));
         assert_eq!(differing(&mut agreement, 1), Some((50, 2, 51)));
         assert_eq!(differing(&mut agreement, 2), None);
         // A rank that was sent the call id does not get it again as an answer.
-        assert_eq!(agreement.take_due((CONTEXT, 2), LONG), Some((60, vec![0, 1, 2])));
+        assert_eq!(agreement.take_due((CONTEXT, 2), LONG), Some((call(60), vec![0, 1, 2])));
         assert_eq!(agreement.take(CONTEXT, report(1, 2, 61)), None);
         assert_eq!(differing(&mut agreement, 2), Some((60, 1, 61)));
     }
@@ -240,11 +259,11 @@ mod tests {
     #[test]
     fn a_call_id_is_reported_once_and_after_a_delay_for_each_member() {
         let mut agreement = open(4);
-        agreement.announce(CONTEXT, 50);
+        agreement.announce(CONTEXT, call(50));
         // 4 members of 5 ms each.
         assert_eq!(agreement.take_due((CONTEXT, 1), |_| Duration::from_millis(19)), None);
         let due = agreement.take_due((CONTEXT, 1), |_| Duration::from_millis(20));
-        assert_eq!(due, Some((50, vec![0, 1, 2, 3])));
+        assert_eq!(due, Some((call(50), vec![0, 1, 2, 3])));
         assert_eq!(agreement.take_due((CONTEXT, 1), LONG), None);
         for unknown in [0, 2] {
             assert_eq!(agreement.take_due((CONTEXT, unknown), LONG), None);
@@ -254,22 +273,22 @@ mod tests {
     #[test]
     fn members_that_have_left_are_asked_once_and_each_answers() {
         let (mut asking, mut left) = (open(3), open(3));
-        asking.announce(CONTEXT, 50);
+        asking.announce(CONTEXT, call(50));
         let ask = |asking: &mut Agreement, left: &[usize]| {
             asking.take_questions((CONTEXT, 1), |rank| left.contains(rank))
         };
-        assert_eq!(ask(&mut asking, &[1]), Some((50, vec![1])));
+        assert_eq!(ask(&mut asking, &[1]), Some((call(50), vec![1])));
         assert!(!asking.are_answered((CONTEXT, 1)));
-        assert_eq!(ask(&mut asking, &[1, 2]), Some((50, vec![2])));
-        let report = |from, call_id| CallReport { from, number: 1, call_id };
+        assert_eq!(ask(&mut asking, &[1, 2]), Some((call(50), vec![2])));
+        let report = |from, call| CallReport { from, number: 1, call };
         // A member that has not made the call has nothing to compare.
-        assert_eq!(left.answer(CONTEXT, report(0, 50)), None);
-        asking.take_answer(CONTEXT, report(1, 0));
+        assert_eq!(left.answer(CONTEXT, report(0, Some(call(50)))), None);
+        asking.take_answer(CONTEXT, report(1, None));
         assert!(!asking.are_answered((CONTEXT, 1)) && differing(&mut asking, 1).is_none());
-        left.announce(CONTEXT, 51);
-        assert_eq!(left.answer(CONTEXT, report(0, 50)), Some(51));
+        left.announce(CONTEXT, call(51));
+        assert_eq!(left.answer(CONTEXT, report(0, Some(call(50)))), Some(call(51)));
         assert_eq!(differing(&mut left, 1), Some((51, 0, 50)));
-        asking.take_answer(CONTEXT, report(2, 51));
+        asking.take_answer(CONTEXT, report(2, Some(call(51))));
         assert!(asking.are_answered((CONTEXT, 1)));
         assert_eq!(differing(&mut asking, 1), Some((50, 2, 51)));
         // There is no call of this number to ask about.
@@ -279,31 +298,32 @@ mod tests {
     #[test]
     fn a_report_on_a_later_call_waits_for_it_even_before_the_context_is_open() {
         let mut agreement = Agreement::default();
-        for (from, number, call_id) in [(1, 2, 60), (2, 1, 51), (1, 1, 50)] {
-            assert_eq!(agreement.take(CONTEXT, CallReport { from, number, call_id }), None);
+        for (from, number, id) in [(1, 2, 60), (2, 1, 51), (1, 1, 50)] {
+            let report = CallReport { from, number, call: Some(call(id)) };
+            assert_eq!(agreement.take(CONTEXT, report), None);
         }
         agreement.open(CONTEXT, vec![0, 1, 2]);
-        assert_eq!(agreement.announce(CONTEXT, 50), Some((1, vec![2])));
+        assert_eq!(agreement.announce(CONTEXT, call(50)), Some((1, vec![2])));
         assert_eq!(differing(&mut agreement, 1), Some((50, 2, 51)));
-        assert_eq!(agreement.announce(CONTEXT, 61), Some((2, vec![1])));
+        assert_eq!(agreement.announce(CONTEXT, call(61)), Some((2, vec![1])));
         assert_eq!(differing(&mut agreement, 2), Some((61, 1, 60)));
     }
 
     #[test]
     fn the_last_64_calls_are_remembered_and_the_last_64_closed_contexts() {
         let mut agreement = open(2);
-        for call_id in 1..=65 {
-            agreement.announce(CONTEXT, call_id);
+        for id in 1..=65 {
+            agreement.announce(CONTEXT, call(id));
         }
-        let other = |number| CallReport { from: 1, number, call_id: 1000 };
+        let other = |number| CallReport { from: 1, number, call: Some(call(1000)) };
         assert_eq!(agreement.take(CONTEXT, other(1)), None);
-        assert_eq!(agreement.take(CONTEXT, other(2)), Some(2));
+        assert_eq!(agreement.take(CONTEXT, other(2)), Some(call(2)));
         agreement.close(CONTEXT);
         for context in 100..163 {
             agreement.open(context, vec![0, 1]);
             agreement.close(context);
         }
-        assert_eq!(agreement.take(CONTEXT, other(3)), Some(3));
+        assert_eq!(agreement.take(CONTEXT, other(3)), Some(call(3)));
         agreement.close(163);
         assert!(!agreement.contexts.contains_key(&CONTEXT));
     }

@@ -1,8 +1,8 @@
-//! Mismatched collectives: the exchange of call ids between ranks.
+//! Mismatched collectives: the exchange of calls between ranks.
 
 use std::time::Instant;
 
-use contract::{DescribeCall, Error, Result};
+use contract::{AgreedCall, CallId, Error, Result};
 
 use super::Engine;
 use super::agreement::CallReport;
@@ -20,10 +20,11 @@ impl Engine {
     }
 
     /// Records a collective by messages, and returns its number. A failed write ends the next call of this rank.
-    pub(crate) fn announce_by_messages(&mut self, context: u32, call_id: u32) -> u32 {
-        let Some((number, asking)) = self.agreement.announce(context, call_id) else { return 0 };
+    pub(crate) fn announce_by_messages(&mut self, context: u32, call: AgreedCall) -> u32 {
+        let Some((number, asking)) = self.agreement.announce(context, call) else { return 0 };
         for rank in asking {
-            let _ = self.tell_call_id(rank, Kind::Collective, report_of(context, number, call_id));
+            let _ =
+                self.tell_call_id(rank, Kind::Collective, report_of(context, number, Some(call)));
         }
         number
     }
@@ -33,7 +34,7 @@ impl Engine {
         let (context, report) = report_in(from, header);
         match self.agreement.take(context, report) {
             Some(own) => {
-                let own = report_of(context, report.number, own);
+                let own = report_of(context, report.number, Some(own));
                 self.tell_call_id(from, Kind::Collective, own)
             }
             None => Ok(()),
@@ -43,7 +44,7 @@ impl Engine {
     /// Answers the question of a rank that waits for this one, which has left.
     pub(super) fn answer_call_id(&mut self, from: usize, header: Header) -> Result<()> {
         let (context, report) = report_in(from, header);
-        let own = self.agreement.answer(context, report).unwrap_or(0);
+        let own = self.agreement.answer(context, report);
         let own = report_of(context, report.number, own);
         self.tell_call_id(from, Kind::CollectiveAnswer, own)
     }
@@ -64,9 +65,9 @@ impl Engine {
             peer.is_some_and(|peer| peer.has_left && !peer.goodbye && !peer.is_lost())
         };
         let questions = self.agreement.take_questions((context, number), answers);
-        let Some((call_id, asked)) = questions else { return true };
+        let Some((call, asked)) = questions else { return true };
         for rank in asked {
-            let own = report_of(context, number, call_id);
+            let own = report_of(context, number, Some(call));
             // A failed write ends the next call of this rank.
             let _ = self.tell_call_id(rank, Kind::CollectiveQuestion, own);
         }
@@ -75,21 +76,14 @@ impl Engine {
 
     /// Returns why the call with this number can never complete, or `None` if it still can. Sends its call id to the
     /// other members once the wait is long.
-    pub(crate) fn find_mismatch(
-        &mut self,
-        context: u32,
-        number: u32,
-        describe: DescribeCall<'_>,
-    ) -> Option<Error> {
-        if let Some((own, other)) = self.agreement.differing(context, number) {
-            let (own, theirs) = (describe(own), describe(other.call_id));
-            let other = (other.from, Some(theirs.as_str()));
-            return Some(Error::mismatched_calls((self.rank(), &own), other));
+    pub(crate) fn find_mismatch(&mut self, context: u32, number: u32) -> Option<Error> {
+        if let Some((own, from, theirs)) = self.agreement.differing(context, number) {
+            return Error::of_calls((self.rank(), own), (from, theirs));
         }
         let waited = |made: Instant| made.elapsed();
-        let (call_id, members) = self.agreement.take_due((context, number), waited)?;
+        let (call, members) = self.agreement.take_due((context, number), waited)?;
         let outcome = members.into_iter().try_for_each(|rank| {
-            let own = report_of(context, number, call_id);
+            let own = report_of(context, number, Some(call));
             self.tell_call_id(rank, Kind::Collective, own)
         });
         outcome.err()
@@ -106,13 +100,16 @@ impl Engine {
     }
 }
 
-/// Returns a header with a call id.
-fn report_of(context: u32, number: u32, call_id: u32) -> Header {
-    Header { context, tag: number, request: call_id, ..Header::new(Kind::Collective) }
+/// Returns a header with a call, or with none.
+fn report_of(context: u32, number: u32, call: Option<AgreedCall>) -> Header {
+    let AgreedCall { id, bytes } = call.unwrap_or(AgreedCall { id: CallId::NONE, bytes: 0 });
+    let (request, bytes) = (id.bits(), bytes as u64);
+    Header { context, tag: number, request, bytes, ..Header::new(Kind::Collective) }
 }
 
-/// Returns the context and the call id in a header.
+/// Returns the context and the call in a header.
 fn report_in(from: usize, header: Header) -> (u32, CallReport) {
-    let Header { context, tag: number, request: call_id, .. } = header;
-    (context, CallReport { from, number, call_id })
+    let Header { context, tag: number, request, bytes, .. } = header;
+    let call = AgreedCall { id: CallId::from_bits(request), bytes: bytes as usize };
+    (context, CallReport { from, number, call: Some(call).filter(|call| call.id != CallId::NONE) })
 }

@@ -15,25 +15,19 @@ use crate::failure::{Result, ensure};
 use crate::operation;
 use crate::request::How;
 
-/// The operands, the operation, and the destination of the result.
-struct Terms {
-    reduction: Reduction,
-    /// `None` if it is in the place of the result.
-    input: Option<Memory>,
-    output: Memory,
-}
-
-impl Terms {
-    /// Creates a reduction of which this rank receives `wanted` elements.
-    #[inline(always)]
-    unsafe fn new(operands: Operands<i64>, wanted: i64) -> Result<Terms> {
-        let Operands { from, to, count, of, op } = operands;
-        let reduction = operation::reduction(op, of)?;
-        let input = unless_in_place(Data::new(from, count, of))?;
-        let room = if input.is_some() { wanted } else { count };
-        let output = result(to, room, &reduction)?;
-        Ok(Terms { reduction, input, output })
-    }
+/// Returns the operation, the operands (`None` if they are in the place of the result), and the memory of the result,
+/// of which this rank receives `wanted` elements.
+#[inline(always)]
+unsafe fn of_operands(
+    operands: Operands<i64>,
+    wanted: i64,
+) -> Result<(Reduction, Option<Memory>, Memory)> {
+    let Operands { from, to, count, of, op } = operands;
+    let reduction = operation::reduction(op, of)?;
+    let input = unless_in_place(Data::new(from, count, of))?;
+    let room = if input.is_some() { wanted } else { count };
+    let output = result(to, room, &reduction)?;
+    Ok((reduction, input, output))
 }
 
 /// Returns the memory of a result.
@@ -65,14 +59,14 @@ pub(crate) unsafe fn allreduce(operands: Operands<i64>, comm: Comm, how: How) ->
     if is_between(&context) {
         return between::allreduce(context, operands, how);
     }
-    let Terms { reduction, input, output } = Terms::new(operands, operands.count)?;
+    let (reduction, input, output) = of_operands(operands, operands.count)?;
     go_on(Allreduce::new(context, reduction, input, output)?, how)
 }
 
 pub(crate) unsafe fn scan(operands: Operands<i64>, comm: Comm, kind: ScanKind, how: How) -> Result {
     let context = communicator::context(comm)?;
     between::check_one_group(&context)?;
-    let Terms { reduction, input, output } = Terms::new(operands, operands.count)?;
+    let (reduction, input, output) = of_operands(operands, operands.count)?;
     go_on(Scan::new(context, kind, reduction, input, output)?, how)
 }
 
@@ -91,7 +85,7 @@ pub(crate) unsafe fn reduce_scatter(
     }
     let all = counts.iter().fold(0_i64, |sum, &count| sum.saturating_add(count));
     let own = counts[context.rank()];
-    let Terms { reduction, input, output } = Terms::new(operands.of_count(all), own)?;
+    let (reduction, input, output) = of_operands(operands.of_count(all), own)?;
     go_on(ReduceScatter::new(context, reduction, counts, input, output)?, how)
 }
 
@@ -103,6 +97,6 @@ pub(crate) unsafe fn reduce_scatter_block(operands: Operands<i64>, comm: Comm, h
     let count = operands.count;
     ensure!(count >= 0, ERR_COUNT, "a count of {count}");
     let all = count.saturating_mul(context.size() as i64);
-    let Terms { reduction, input, output } = Terms::new(operands.of_count(all), count)?;
+    let (reduction, input, output) = of_operands(operands.of_count(all), count)?;
     go_on(ReduceScatter::of_equal_counts(context, reduction, count, input, output)?, how)
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use collectives::{Blocks as ByteBlocks, Call};
+use collectives::{Blocks as ByteBlocks, Call, CallId, Collective, Form};
 use contract::{CollectiveCall, Endpoint};
 
 use super::CollectiveWork;
@@ -11,7 +11,7 @@ use super::native::{CarryOut, Packed, check_block};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
-use crate::schedule::{Areas, CallId, CallMemory, CollectiveKind, Work};
+use crate::schedule::{Areas, CallMemory, Work};
 
 /// Copies block r of member s to block s of member r.
 pub struct AllToAll<E: Endpoint> {
@@ -45,7 +45,7 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for AllToAll<E> {
     }
 
     fn call_id(&self) -> CallId {
-        CallId::of(CollectiveKind::AllToAll)
+        CallId::of(Collective::AllToAll)
     }
 
     #[inline(always)]
@@ -60,10 +60,10 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for AllToAll<E> {
         let (checked, from) = (self.check(), self.from.as_ref());
         // All members compare each other's lengths, so the others then fail too.
         let wrong = from.filter(|_| checked.is_err());
-        let told = wrong.map(|from| from.bytes() / self.context.size());
+        let stated = wrong.map(|from| from.bytes() / self.context.size());
         let send = from.filter(|_| checked.is_ok()).map(|from| packed.send.readable(from));
         let (receive, each) = (packed.receive.writable(&self.to), self.each());
-        Some(fabric.carry_out(CollectiveCall::AllToAll { send, receive, each, told }))
+        Some(fabric.carry_out(CollectiveCall::all_to_all(each, send, receive).stating(stated)))
     }
 
     #[inline(always)]
@@ -94,7 +94,7 @@ pub struct AllToAllUnequal<E: Endpoint> {
     context: Rc<Context<E>>,
     from: Option<Blocks>,
     to: Blocks,
-    kind: CollectiveKind,
+    form: Form,
 }
 
 impl<E: Endpoint> AllToAllUnequal<E> {
@@ -115,11 +115,11 @@ impl<E: Endpoint> AllToAllUnequal<E> {
             check_number(from, context.size())?;
             from.iter().zip(&to).try_for_each(|(from, to)| check_apart(from, to))?;
         }
-        let kind = match own_datatypes {
-            true => CollectiveKind::AllToAllTypes,
-            false => CollectiveKind::AllToAllUnequal,
+        let form = match own_datatypes {
+            true => Form::UnequalTypes,
+            false => Form::UnequalBlocks,
         };
-        Ok(AllToAllUnequal { context, from, to, kind })
+        Ok(AllToAllUnequal { context, from, to, form })
     }
 }
 
@@ -142,7 +142,7 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for AllToAllUnequal<E> {
     }
 
     fn call_id(&self) -> CallId {
-        CallId::of(self.kind)
+        CallId::of(Collective::AllToAll).in_form(self.form)
     }
 
     fn work(&self) -> Work {

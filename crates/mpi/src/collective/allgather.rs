@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use collectives::{Blocks as ByteBlocks, Call};
+use collectives::{Blocks as ByteBlocks, Call, CallId, Collective, Form};
 use contract::{CollectiveCall, Endpoint};
 
 use super::blocks::{Blocks, check_both_apart, check_none_overlaps, check_number, lengths, own};
@@ -11,7 +11,7 @@ use super::{CollectiveWork, InLevels};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
-use crate::schedule::{Areas, CallId, CallMemory, CollectiveKind, Work};
+use crate::schedule::{Areas, CallMemory, Work};
 
 /// Copies the data of member r to block r at every member.
 pub struct Allgather<E: Endpoint> {
@@ -45,7 +45,7 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Allgather<E> {
     }
 
     fn call_id(&self) -> CallId {
-        CallId::of(CollectiveKind::Allgather)
+        CallId::of(Collective::Allgather)
     }
 
     #[inline(always)]
@@ -59,10 +59,10 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Allgather<E> {
     fn with_native_call<C: CarryOut>(&self, packed: &Packed, fabric: C) -> Option<C::Outcome> {
         let (checked, mine) = (self.check(), self.mine.as_ref());
         // All members compare each other's lengths, so the others then fail too.
-        let told = mine.filter(|_| checked.is_err()).map(Memory::bytes);
+        let stated = mine.filter(|_| checked.is_err()).map(Memory::bytes);
         let send = mine.filter(|_| checked.is_ok()).map(|mine| packed.send.readable(mine));
         let (receive, each) = (packed.receive.writable(&self.all), self.each());
-        Some(fabric.carry_out(CollectiveCall::Allgather { send, receive, each, told }))
+        Some(fabric.carry_out(CollectiveCall::allgather(each, send, receive).stating(stated)))
     }
 
     #[inline(always)]
@@ -115,7 +115,7 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for AllgatherUnequal<E> {
     }
 
     fn call_id(&self) -> CallId {
-        CallId::of(CollectiveKind::AllgatherUnequal)
+        CallId::of(Collective::Allgather).in_form(Form::UnequalBlocks)
     }
 
     fn in_levels(&self) -> Option<&dyn InLevels<E>> {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use collectives::Call;
+use collectives::{Call, CallId, Collective};
 use contract::Endpoint;
 
 use super::native::{CarryOut, Packed};
@@ -12,7 +12,7 @@ use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CallId, CallMemory, CollectiveKind, Work};
+use crate::schedule::{CallMemory, Work};
 
 /// Combines the elements of all members at all of them, with the same bits at each.
 pub struct Allreduce<E: Endpoint> {
@@ -43,7 +43,7 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Allreduce<E> {
     }
 
     fn call_id(&self) -> CallId {
-        CallId::of(CollectiveKind::Allreduce)
+        CallId::of(Collective::Allreduce).combining(self.terms.reduction.id())
     }
 
     #[inline(always)]

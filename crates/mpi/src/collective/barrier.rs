@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use collectives::{Call, Own};
+use collectives::{Call, CallId, Collective, LibraryCall, Own};
 use contract::{CollectiveCall, Endpoint};
 
 use super::native::{CarryOut, Packed};
 use super::{CollectiveWork, InLevels};
 use crate::engine::Context;
-use crate::schedule::{Areas, CallId, CallMemory, CollectiveKind, Work};
+use crate::schedule::{Areas, CallMemory, Work};
 
 /// Waits until all members have reached the barrier.
 pub struct Barrier<E: Endpoint> {
@@ -30,10 +30,10 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Barrier<E> {
 
     fn call_id(&self) -> CallId {
         // So that a barrier of the program at other members is no match for the end of this one.
-        CallId::of(match self.context.engine().is_leaving() {
-            true => CollectiveKind::End,
-            false => CollectiveKind::Barrier,
-        })
+        match self.context.engine().is_leaving() {
+            true => CallId::of_library(LibraryCall::Finalize),
+            false => CallId::of(Collective::Barrier),
+        }
     }
 
     #[inline(always)]
@@ -43,7 +43,7 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Barrier<E> {
 
     #[inline(always)]
     fn with_native_call<C: CarryOut>(&self, _packed: &Packed, fabric: C) -> Option<C::Outcome> {
-        Some(fabric.carry_out(CollectiveCall::Barrier))
+        Some(fabric.carry_out(CollectiveCall::barrier()))
     }
 
     fn in_levels(&self) -> Option<&dyn InLevels<E>> {

@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use collectives::algorithm::between;
-use collectives::{Blocks as ByteBlocks, Order, RootBetween, Schedule as Rounds, TwoGroups};
+use collectives::{
+    Blocks as ByteBlocks, CallId, Collective, Order, RootBetween, Schedule as Rounds, TwoGroups,
+};
 use contract::Endpoint;
 
 use super::blocks::lengths;
@@ -12,7 +14,6 @@ use crate::engine::Context;
 use crate::error::{Error, ErrorClass, Result, ensure};
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CallId, CollectiveKind};
 
 /// Creates collectives between two groups.
 pub struct Between<E: Endpoint> {
@@ -48,12 +49,12 @@ impl<E: Endpoint + 'static> Between<E> {
 
     fn made(
         self,
-        kind: CollectiveKind,
+        collective: Collective,
         memory: ScheduledMemory,
         rounds: impl Fn(TwoGroups) -> Rounds + 'static,
     ) -> Scheduled<E> {
         // Without the root, because other members of its group do not know which member it is.
-        let (call_id, groups) = (CallId::of(kind), self.groups);
+        let (call_id, groups) = (CallId::of(collective), self.groups);
         Scheduled {
             context: self.context,
             call_id,
@@ -68,7 +69,7 @@ impl<E: Endpoint + 'static> Between<E> {
         let is_filled = root == RootBetween::Me;
         let output = if root == RootBetween::Beside { vec![] } else { vec![memory] };
         let memory = ScheduledMemory { output, is_filled, ..ScheduledMemory::default() };
-        self.made(CollectiveKind::Broadcast, memory, move |groups| {
+        self.made(Collective::Broadcast, memory, move |groups| {
             between::broadcast(groups, root, length)
         })
     }
@@ -90,8 +91,7 @@ impl<E: Endpoint + 'static> Between<E> {
             output: blocks,
             ..ScheduledMemory::default()
         };
-        Ok(self
-            .made(CollectiveKind::Gather, memory, move |groups| between::gather(groups, root, &of)))
+        Ok(self.made(Collective::Gather, memory, move |groups| between::gather(groups, root, &of)))
     }
 
     /// Copies block r of the root's data to member r of the other group.
@@ -110,9 +110,8 @@ impl<E: Endpoint + 'static> Between<E> {
             output: mine.into_iter().collect(),
             ..ScheduledMemory::default()
         };
-        Ok(self.made(CollectiveKind::Scatter, memory, move |groups| {
-            between::scatter(groups, root, &of)
-        }))
+        Ok(self
+            .made(Collective::Scatter, memory, move |groups| between::scatter(groups, root, &of)))
     }
 
     /// Returns the lengths of a root's blocks, or of the one block of a member of the other group.
@@ -144,7 +143,7 @@ impl<E: Endpoint + 'static> Between<E> {
         let (length, of) = (mine.bytes(), lengths(&blocks));
         let memory =
             ScheduledMemory { input: vec![mine], output: blocks, ..ScheduledMemory::default() };
-        Ok(self.made(CollectiveKind::Allgather, memory, move |groups| {
+        Ok(self.made(Collective::Allgather, memory, move |groups| {
             between::allgather(groups, length, &of)
         }))
     }
@@ -158,7 +157,7 @@ impl<E: Endpoint + 'static> Between<E> {
         self.check_number(&to)?;
         let (input, output) = (lengths(&from), lengths(&to));
         let memory = ScheduledMemory { input: from, output: to, ..ScheduledMemory::default() };
-        Ok(self.made(CollectiveKind::AllToAll, memory, move |groups| {
+        Ok(self.made(Collective::AllToAll, memory, move |groups| {
             between::all_to_all(groups, &input, &output)
         }))
     }
@@ -175,14 +174,14 @@ impl<E: Endpoint + 'static> Between<E> {
         let (order, unit_bytes) = (order(&reduction), unit_bytes(&reduction));
         let length = input.as_ref().or(output.as_ref()).map_or(0, Memory::count) as usize;
         let memory = combined(reduction, input, output);
-        self.made(CollectiveKind::Reduce, memory, move |groups| {
+        self.made(Collective::Reduce, memory, move |groups| {
             between::reduce(groups, root, length, order, unit_bytes)
         })
     }
 
     /// Returns the reduce for a member that does not participate and does not know the elements.
     pub fn reduce_beside(self) -> Scheduled<E> {
-        self.made(CollectiveKind::Reduce, ScheduledMemory::default(), |_| Rounds::default())
+        self.made(Collective::Reduce, ScheduledMemory::default(), |_| Rounds::default())
     }
 
     /// Combines the elements of the other group at every member.
@@ -190,7 +189,7 @@ impl<E: Endpoint + 'static> Between<E> {
         let (order, unit_bytes) = (order(&reduction), unit_bytes(&reduction));
         let length = input.count() as usize;
         let memory = combined(reduction, Some(input), Some(output));
-        self.made(CollectiveKind::Allreduce, memory, move |groups| {
+        self.made(Collective::Allreduce, memory, move |groups| {
             between::allreduce(groups, length, order, unit_bytes)
         })
     }
@@ -214,7 +213,7 @@ impl<E: Endpoint + 'static> Between<E> {
         let blocks = ByteBlocks::of_lengths(counts.iter().map(|&count| count as usize));
         let (order, unit_bytes) = (order(&reduction), unit_bytes(&reduction));
         let memory = combined(reduction, Some(input), Some(output));
-        Ok(self.made(CollectiveKind::ReduceScatter, memory, move |groups| {
+        Ok(self.made(Collective::ReduceScatter, memory, move |groups| {
             between::reduce_scatter(groups, &blocks, order, unit_bytes)
         }))
     }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use collectives::{Call, Own};
+use collectives::{Call, CallId, Collective, Own};
 use contract::{CollectiveCall, Endpoint};
 
 use super::native::{CarryOut, Packed};
@@ -10,7 +10,7 @@ use super::{CollectiveWork, InLevels};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
-use crate::schedule::{Areas, CallId, CallMemory, CollectiveKind, Work};
+use crate::schedule::{Areas, CallMemory, Work};
 
 /// Copies the root's data to all members.
 pub struct Broadcast<E: Endpoint> {
@@ -37,7 +37,7 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Broadcast<E> {
     }
 
     fn call_id(&self) -> CallId {
-        CallId::rooted(CollectiveKind::Broadcast, self.root)
+        CallId::rooted(Collective::Broadcast, self.root)
     }
 
     #[inline(always)]
@@ -49,7 +49,7 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Broadcast<E> {
     #[inline(always)]
     fn with_native_call<C: CarryOut>(&self, packed: &Packed, fabric: C) -> Option<C::Outcome> {
         let data = packed.receive.writable(&self.memory);
-        Some(fabric.carry_out(CollectiveCall::Broadcast { root: self.root, data }))
+        Some(fabric.carry_out(CollectiveCall::broadcast(self.root, data)))
     }
 
     #[inline(always)]

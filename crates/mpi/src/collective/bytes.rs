@@ -3,16 +3,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use collectives::{Blocks as ByteBlocks, Call, Own};
+use collectives::{Blocks as ByteBlocks, Call, CallId, Manner, Own};
 use contract::Endpoint;
 
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Storage;
-use crate::schedule::{
-    self, Areas, CallId, CallMemory, Chosen, CollectiveContext, CollectiveKind, Manner, Schedule,
-    Work,
-};
+use crate::schedule::{self, Areas, CallMemory, Chosen, CollectiveContext, Schedule, Work};
 
 /// Gathers the same number of bytes from every member, in the order of their ranks.
 ///
@@ -55,15 +52,15 @@ fn schedule_of<E: Endpoint>(
     Schedule::new(at, &chosen, CallMemory::new(Own::InInput, areas))
 }
 
-/// Runs the members' next collective of a kind, from one own area to another.
+/// Runs the members' next collective with a call id, from one own area to another.
 fn run<E: Endpoint + 'static>(
     context: &Rc<Context<E>>,
-    kind: CollectiveKind,
+    id: CallId,
     call: Call,
     input: &[u8],
     output: &Storage,
 ) -> Result {
-    let at = CollectiveContext::next(context, CallId::of(kind));
+    let at = CollectiveContext::next(context, id);
     let areas = Areas::of_bytes().own_input(input).own_output(output.clone());
     schedule::finish(schedule_of(at, call, areas, Manner::Blocking))
 }
@@ -74,7 +71,7 @@ fn run<E: Endpoint + 'static>(
 /// Errors that end the run.
 pub(crate) fn all_to_all_bytes<E: Endpoint + 'static>(
     context: &Rc<Context<E>>,
-    kind: CollectiveKind,
+    id: CallId,
     blocks: &[Vec<u8>],
 ) -> Result<Vec<Vec<u8>>> {
     let equal = ByteBlocks::equal(blocks.len(), 8);
@@ -82,7 +79,7 @@ pub(crate) fn all_to_all_bytes<E: Endpoint + 'static>(
         blocks.iter().flat_map(|block| (block.len() as u64).to_ne_bytes()).collect();
     let theirs = Storage::zeroed(lengths.len());
     let call = Call::AllToAll { input: equal.clone(), output: equal };
-    run(context, kind, call, &lengths, &theirs)?;
+    run(context, id, call, &lengths, &theirs)?;
     let theirs = theirs.with(0..theirs.bytes(), |bytes| {
         let length = |word: &[u8]| u64::from_ne_bytes(*word.first_chunk().expect("a whole word"));
         ByteBlocks::of_lengths(bytes.chunks(8).map(|word| length(word) as usize))
@@ -90,7 +87,7 @@ pub(crate) fn all_to_all_bytes<E: Endpoint + 'static>(
     let all = Storage::zeroed(theirs.total());
     let input = ByteBlocks::of_lengths(blocks.iter().map(Vec::len));
     let call = Call::AllToAll { input, output: theirs.clone() };
-    run(context, kind, call, &blocks.concat(), &all)?;
+    run(context, id, call, &blocks.concat(), &all)?;
     let block = |index| all.with(theirs.one(index), <[u8]>::to_vec);
     Ok((0..blocks.len()).map(block).collect())
 }
@@ -101,13 +98,13 @@ pub(crate) fn all_to_all_bytes<E: Endpoint + 'static>(
 /// Errors that end the run.
 pub(crate) fn broadcast_bytes<E: Endpoint + 'static>(
     context: &Rc<Context<E>>,
-    kind: CollectiveKind,
+    id: CallId,
     root: usize,
     bytes: &[u8],
 ) -> Result<Vec<u8>> {
     let spread = |bytes: Storage| -> Result<Storage> {
         let call = Call::Broadcast { root, length: bytes.bytes() };
-        run(context, kind, call, &[], &bytes)?;
+        run(context, id, call, &[], &bytes)?;
         Ok(bytes)
     };
     let length = spread((bytes.len() as u64).to_ne_bytes().to_vec().into())?;

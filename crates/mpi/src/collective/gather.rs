@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use collectives::{Blocks as ByteBlocks, Call};
+use collectives::{Blocks as ByteBlocks, Call, CallId, Collective, Form};
 use contract::{CollectiveCall, Endpoint, Writable};
 
 use super::CollectiveWork;
@@ -13,7 +13,7 @@ use super::native::{CarryOut, Packed, check_block};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
-use crate::schedule::{Areas, CallId, CallMemory, CollectiveKind, Work};
+use crate::schedule::{Areas, CallMemory, Work};
 
 /// Copies the data of member r to block r at the root.
 pub struct Gather<E: Endpoint> {
@@ -55,7 +55,7 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Gather<E> {
     }
 
     fn call_id(&self) -> CallId {
-        CallId::rooted(CollectiveKind::Gather, self.root)
+        CallId::rooted(Collective::Gather, self.root)
     }
 
     #[inline(always)]
@@ -73,7 +73,7 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Gather<E> {
         let all = self.all.as_ref();
         let receive = all.map_or(Writable::empty(), |all| packed.receive.writable(all));
         let (root, each) = (self.root, self.each());
-        Some(fabric.carry_out(CollectiveCall::Gather { root, send, receive, each }))
+        Some(fabric.carry_out(CollectiveCall::gather(root, each, send, receive)))
     }
 
     #[inline(always)]
@@ -133,7 +133,7 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for GatherUnequal<E> {
     }
 
     fn call_id(&self) -> CallId {
-        CallId::rooted(CollectiveKind::GatherUnequal, self.root)
+        CallId::rooted(Collective::Gather, self.root).in_form(Form::UnequalBlocks)
     }
 
     fn work(&self) -> Work {

@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use collectives::{Algorithm, Blocks, Call, HostMap, THRESHOLDS};
+use collectives::{Algorithm, Blocks, Call, CallId, HostMap, LibraryCall, Manner, THRESHOLDS};
 use contract::Endpoint;
 
 use super::agree::Agreement;
@@ -18,9 +18,7 @@ use crate::datatype::{Datatype, Kind};
 use crate::engine::{Context, Levels};
 use crate::error::Result;
 use crate::memory::{Image, Memory};
-use crate::schedule::{
-    self, CallId, CallMemory, CollectiveContext, CollectiveKind, Manner, Schedule, Work,
-};
+use crate::schedule::{self, CallMemory, CollectiveContext, Schedule, Work};
 
 /// Runs a collective in two levels. Returns `None`, at all members alike, if it goes by messages of all members.
 #[cold]
@@ -63,7 +61,7 @@ fn open<E: Endpoint + 'static>(
     context: &Rc<Context<E>>,
     members: Vec<usize>,
 ) -> Result<Option<Rc<Context<E>>>> {
-    let at = CollectiveContext::next(context, CallId::of(CollectiveKind::Split));
+    let at = CollectiveContext::next(context, CallId::of_library(LibraryCall::Split));
     let opened = Agreement::on_context(&at, members.into())?;
     opened.iter().for_each(|one| one.identity().set_part_of(context.identity()));
     Ok(opened.map(Rc::new))

@@ -25,7 +25,7 @@ mod scheduled;
 
 use std::rc::Rc;
 
-use collectives::{Call, HostMap};
+use collectives::{Call, CallId, HostMap, Manner};
 use contract::Endpoint;
 
 pub(crate) use agree::{Agreement, Proposal};
@@ -47,9 +47,7 @@ pub use scheduled::Scheduled;
 use crate::engine::{Context, Levels};
 use crate::error::Result;
 use crate::request::{Action, Request};
-use crate::schedule::{
-    self, CallId, CallMemory, Chosen, CollectiveContext, Manner, Schedule, Work,
-};
+use crate::schedule::{self, CallMemory, Chosen, CollectiveContext, Schedule, Work};
 use native::{CarryOut, Packed};
 
 /// The implementation of a collective. Only this crate has collectives.
@@ -121,8 +119,8 @@ fn announce<E: Endpoint>(
     let context = collective.context();
     let members = (context.size(), context.hosts());
     let chosen = Chosen::new(collective.work(), members, collective.unit_bytes(), manner);
-    let call_id = collective.call_id().in_manner(manner).by(chosen.algorithm);
-    (CollectiveContext::next(collective.context(), call_id), chosen)
+    let call = chosen.agreed(collective.call_id().in_manner(manner), collective.unit_bytes());
+    (CollectiveContext::next(context, call), chosen)
 }
 
 /// Returns the schedule of this member's next collective.

@@ -5,6 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use collectives::Manner;
 use contract::{CollectiveCall, ContextPlace, Endpoint, Request as Started, StartedCollective};
 
 use super::CollectiveWork;
@@ -12,7 +13,7 @@ use crate::engine::{Activity, Context, Engine};
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::{Memory, PackedCopy};
 use crate::request::Action;
-use crate::schedule::{self, Manner, Schedule};
+use crate::schedule::{self, Schedule};
 use crate::status::Status;
 
 /// Copies of the sent and received data of a call that do not lie in one piece.

@@ -2,14 +2,15 @@
 
 use std::rc::Rc;
 
-use collectives::{Area, Blocks as ByteBlocks, Message, Part, Schedule as Rounds};
+use collectives::{
+    Area, Blocks as ByteBlocks, CallId, Collective, Form, Message, Part, Schedule as Rounds,
+};
 use contract::Endpoint;
 
 use super::scheduled::{Scheduled, ScheduledMemory};
 use crate::engine::Context;
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
-use crate::schedule::{CallId, CollectiveKind};
 use crate::topology::Exchanges;
 
 /// Creates collectives among neighbours.
@@ -34,7 +35,7 @@ impl<E: Endpoint + 'static> Neighbours<E> {
         let sends: Vec<_> = sends.map(|&rank| Message::new(rank, input)).collect();
         // Data for nobody are not read: there may be no buffer of this length.
         let input = if sends.is_empty() { vec![] } else { vec![mine] };
-        self.made(CollectiveKind::NeighbourAllgather, input, sends, blocks)
+        self.made(Collective::Allgather, input, sends, blocks)
     }
 
     /// Sends a block to each destination, and receives that of each source into its block.
@@ -50,12 +51,12 @@ impl<E: Endpoint + 'static> Neighbours<E> {
         let part = |index| Part::of(Area::Input, blocks.one(index));
         let sends = ranks.into_iter().enumerate();
         let sends = sends.map(|(index, rank)| Message::new(rank, part(index))).collect();
-        self.made(CollectiveKind::NeighbourAllToAll, from, sends, to)
+        self.made(Collective::AllToAll, from, sends, to)
     }
 
     fn made(
         self,
-        kind: CollectiveKind,
+        collective: Collective,
         input: Vec<Memory>,
         sends: Vec<Message>,
         blocks: Vec<Memory>,
@@ -77,7 +78,8 @@ impl<E: Endpoint + 'static> Neighbours<E> {
             rounds
         });
         let memory = ScheduledMemory { input, output, ..ScheduledMemory::default() };
-        Ok(Scheduled { context: self.context, call_id: CallId::of(kind), rounds, memory })
+        let call_id = CallId::of(collective).in_form(Form::Neighbours);
+        Ok(Scheduled { context: self.context, call_id, rounds, memory })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use collectives::{CallId, LibraryCall, Manner};
 use contract::Endpoint;
 
 use super::agree::{Agreement, Proposal};
@@ -9,7 +10,7 @@ use super::native::{self, AnyCollectiveWork};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::request::Action;
-use crate::schedule::{CallId, CollectiveContext, CollectiveKind, Manner};
+use crate::schedule::CollectiveContext;
 
 /// Number of persistent collectives of a communicator that get memory of the fabric at the same time. The memory of
 /// each lasts until its request is freed.
@@ -35,7 +36,7 @@ impl<E: Endpoint + 'static> OwnContext<E> {
         if !is_started || of.two_groups().is_some() || collective.packed().is_none() {
             return Ok(None);
         }
-        let call_id = CallId::of(CollectiveKind::Duplicate).in_manner(Manner::Persistent);
+        let call_id = CallId::of_library(LibraryCall::Duplicate).in_manner(Manner::Persistent);
         let at = CollectiveContext::next(of, call_id);
         let mut mine = Proposal::new(&at)?;
         if of.count_apart() >= APART_MAX {

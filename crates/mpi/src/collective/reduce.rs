@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use collectives::Call;
+use collectives::{Call, CallId, Collective};
 use contract::Endpoint;
 
 use super::CollectiveWork;
@@ -12,7 +12,7 @@ use crate::engine::Context;
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CallId, CallMemory, CollectiveKind, Work};
+use crate::schedule::{CallMemory, Work};
 
 /// Combines the elements of all members at the root.
 pub struct Reduce<E: Endpoint> {
@@ -51,7 +51,7 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Reduce<E> {
     }
 
     fn call_id(&self) -> CallId {
-        CallId::rooted(CollectiveKind::Reduce, self.root)
+        CallId::rooted(Collective::Reduce, self.root).combining(self.terms.reduction.id())
     }
 
     #[inline(always)]

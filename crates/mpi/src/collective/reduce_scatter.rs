@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use collectives::{Blocks, Call};
+use collectives::{Blocks, Call, CallId, Collective, Form};
 use contract::Endpoint;
 
 use super::CollectiveWork;
@@ -11,13 +11,13 @@ use crate::engine::Context;
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CallId, CallMemory, CollectiveKind, Work};
+use crate::schedule::{CallMemory, Work};
 
 /// Combines the elements of all members, and distributes the result to the members.
 pub struct ReduceScatter<E: Endpoint> {
     context: Rc<Context<E>>,
     counts: Vec<i64>,
-    kind: CollectiveKind,
+    form: Form,
     terms: Terms,
 }
 
@@ -37,8 +37,8 @@ impl<E: Endpoint> ReduceScatter<E> {
         input: Option<Memory>,
         output: Memory,
     ) -> Result<Self> {
-        let kind = CollectiveKind::ReduceScatter;
-        ReduceScatter::of_kind(context, reduction, counts, input, output, kind)
+        let form = Form::UnequalBlocks;
+        ReduceScatter::in_form(context, reduction, counts, input, output, form)
     }
 
     /// Creates a collective in which each member gets `count` elements.
@@ -53,17 +53,17 @@ impl<E: Endpoint> ReduceScatter<E> {
         output: Memory,
     ) -> Result<Self> {
         let counts = vec![count; context.size()];
-        let kind = CollectiveKind::ReduceScatterBlock;
-        ReduceScatter::of_kind(context, reduction, counts, input, output, kind)
+        let form = Form::EqualBlocks;
+        ReduceScatter::in_form(context, reduction, counts, input, output, form)
     }
 
-    fn of_kind(
+    fn in_form(
         context: Rc<Context<E>>,
         reduction: Reduction,
         counts: Vec<i64>,
         input: Option<Memory>,
         output: Memory,
-        kind: CollectiveKind,
+        form: Form,
     ) -> Result<Self> {
         let (found, members) = (counts.len(), context.size());
         ensure!(found == members, ErrorClass::Argument, "{found} counts for {members} members");
@@ -79,7 +79,7 @@ impl<E: Endpoint> ReduceScatter<E> {
             Some(input) => Terms::new(reduction, Some(input), Some(result))?,
             None => Terms { reduction, input: output, output: Some(result) },
         };
-        Ok(ReduceScatter { context, counts, kind, terms })
+        Ok(ReduceScatter { context, counts, form, terms })
     }
 }
 
@@ -89,7 +89,8 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for ReduceScatter<E> {
     }
 
     fn call_id(&self) -> CallId {
-        CallId::of(self.kind)
+        let reduction = self.terms.reduction.id();
+        CallId::of(Collective::ReduceScatter).in_form(self.form).combining(reduction)
     }
 
     fn work(&self) -> Work {

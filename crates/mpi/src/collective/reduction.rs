@@ -52,8 +52,8 @@ impl Terms {
             None => Writable::empty(),
         };
         Some(fabric.carry_out(match root {
-            Some(root) => CollectiveCall::Reduce { root, send, receive, combine },
-            None => CollectiveCall::Allreduce { send, receive, combine },
+            Some(root) => CollectiveCall::reduce(root, send, receive, combine),
+            None => CollectiveCall::allreduce(send, receive, combine),
         }))
     }
 

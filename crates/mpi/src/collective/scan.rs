@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use collectives::Call;
+use collectives::{Call, CallId, Collective};
 use contract::Endpoint;
 
 use super::CollectiveWork;
@@ -11,7 +11,7 @@ use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{CallId, CallMemory, CollectiveKind, Work};
+use crate::schedule::{CallMemory, Work};
 
 /// Treatment of a rank's own elements in a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,10 +52,11 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Scan<E> {
     }
 
     fn call_id(&self) -> CallId {
-        CallId::of(match self.kind {
-            ScanKind::Inclusive => CollectiveKind::InclusiveScan,
-            ScanKind::Exclusive => CollectiveKind::ExclusiveScan,
-        })
+        let collective = match self.kind {
+            ScanKind::Inclusive => Collective::InclusiveScan,
+            ScanKind::Exclusive => Collective::ExclusiveScan,
+        };
+        CallId::of(collective).combining(self.terms.reduction.id())
     }
 
     fn work(&self) -> Work {

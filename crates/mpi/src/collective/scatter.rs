@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use collectives::{Blocks as ByteBlocks, Call};
+use collectives::{Blocks as ByteBlocks, Call, CallId, Collective, Form};
 use contract::{CollectiveCall, Endpoint, Readable};
 
 use super::CollectiveWork;
@@ -13,7 +13,7 @@ use super::native::{CarryOut, Packed, check_block};
 use crate::engine::Context;
 use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
-use crate::schedule::{Areas, CallId, CallMemory, CollectiveKind, Work};
+use crate::schedule::{Areas, CallMemory, Work};
 
 /// Copies block r of the root's data to member r.
 pub struct Scatter<E: Endpoint> {
@@ -55,7 +55,7 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Scatter<E> {
     }
 
     fn call_id(&self) -> CallId {
-        CallId::rooted(CollectiveKind::Scatter, self.root)
+        CallId::rooted(Collective::Scatter, self.root)
     }
 
     #[inline(always)]
@@ -71,7 +71,7 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Scatter<E> {
         let receive = mine.map(|mine| packed.receive.writable(mine));
         let send = self.all.as_ref().map_or(Readable::empty(), |all| packed.send.readable(all));
         let (root, each) = (self.root, self.each());
-        Some(fabric.carry_out(CollectiveCall::Scatter { root, send, receive, each }))
+        Some(fabric.carry_out(CollectiveCall::scatter(root, each, send, receive)))
     }
 
     #[inline(always)]
@@ -131,7 +131,7 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for ScatterUnequal<E> {
     }
 
     fn call_id(&self) -> CallId {
-        CallId::rooted(CollectiveKind::ScatterUnequal, self.root)
+        CallId::rooted(Collective::Scatter, self.root).in_form(Form::UnequalBlocks)
     }
 
     fn work(&self) -> Work {

@@ -2,14 +2,14 @@
 
 use std::rc::Rc;
 
-use collectives::{Own, Schedule as Rounds};
+use collectives::{CallId, Own, Schedule as Rounds};
 use contract::Endpoint;
 
 use super::CollectiveWork;
 use crate::engine::Context;
 use crate::memory::Memory;
 use crate::operation::Reduction;
-use crate::schedule::{Areas, CallId, CallMemory, Work};
+use crate::schedule::{Areas, CallMemory, Work};
 
 /// A collective by messages with known rounds.
 pub struct Scheduled<E: Endpoint> {

@@ -1,5 +1,6 @@
 //! Creation of communicators between groups of several runs.
 
+use collectives::{CallId, LibraryCall};
 use contract::{ContextOffer, Endpoint, ProcessName, TimeSpan};
 
 use super::Communicator;
@@ -8,7 +9,6 @@ use crate::collective::{allgather_bytes, broadcast_bytes};
 use crate::engine::{Context, Engine};
 use crate::error::{Error, ErrorClass, Result, ensure};
 use crate::group::Group;
-use crate::schedule::CollectiveKind;
 
 /// Time limit for the members to connect. All of them are in the same call.
 const REACH_LIMIT: TimeSpan = TimeSpan::from_us(60_000_000);
@@ -72,14 +72,19 @@ impl<E: Endpoint + 'static> Communicator<E> {
         self.check_one_group()?;
         self.context().member(leader)?;
         let mine = MemberOffer::own(self.engine())?.to_bytes();
-        let own = allgather_bytes(self.next_making(CollectiveKind::Create), &mine)?;
+        let own = allgather_bytes(self.next_making(LibraryCall::Create), &mine)?;
         let swapped = match self.rank() == leader {
             true => bridge().and_then(|bridge| bridge.swap(&own)),
             false => Ok(Vec::new()),
         };
         // A leader that failed reports that by sending no bytes.
         let bytes = swapped.as_deref().unwrap_or_default();
-        let theirs = broadcast_bytes(self.context(), CollectiveKind::Create, leader, bytes)?;
+        let theirs = broadcast_bytes(
+            self.context(),
+            CallId::of_library(LibraryCall::Create),
+            leader,
+            bytes,
+        )?;
         swapped?;
         ensure!(!theirs.is_empty(), missing, "{LOST}");
         self.open_across_runs(MemberOffer::all(&own), MemberOffer::all(&theirs))

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use collectives::{CallId, LibraryCall};
 use contract::{ContextOffer, Endpoint};
 
 use super::Communicator;
@@ -9,7 +10,7 @@ use crate::collective::{Agreement, Proposal, allgather_bytes, broadcast_bytes};
 use crate::engine::{BETWEEN_TAGS, Context};
 use crate::error::{Error, ErrorClass, Result, ensure};
 use crate::group::Group;
-use crate::schedule::{CollectiveContext, CollectiveKind};
+use crate::schedule::CollectiveContext;
 
 /// What members report whose leader found no partner.
 pub(super) const LOST: &str = "the leaders of the two groups did not find each other";
@@ -73,6 +74,7 @@ impl<E: Endpoint + 'static> Bridge<E> {
             context: self.context.clone(),
             members,
             rank,
+            call_id: CallId::of_library(LibraryCall::Create),
             tag: BETWEEN_TAGS | self.tag & (BETWEEN_TAGS - 1),
             number: 0,
         };
@@ -104,7 +106,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     ) -> Result<Self> {
         self.check_one_group()?;
         self.context().member(leader)?;
-        let at = self.next_making(CollectiveKind::Create);
+        let at = self.next_making(LibraryCall::Create);
         let mine = Proposal::for_several(&at)?.to_bytes();
         let agreement = Agreement::read(&allgather_bytes(at.clone(), &mine)?, mine.len());
         let (number, offers) = (agreement.number, agreement.offers.clone());
@@ -125,7 +127,12 @@ impl<E: Endpoint + 'static> Communicator<E> {
         };
         // A leader that failed reports that by sending no bytes.
         let bytes = swapped.as_deref().unwrap_or_default();
-        let theirs = broadcast_bytes(self.context(), CollectiveKind::Create, leader, bytes)?;
+        let theirs = broadcast_bytes(
+            self.context(),
+            CallId::of_library(LibraryCall::Create),
+            leader,
+            bytes,
+        )?;
         if theirs.get(4).is_some_and(|&flag| flag != 0) {
             agreement.open(&mut *self.engine().endpoint()?, &at, None)?;
             return self.join_across_runs(leader, ErrorClass::Communicator, || {
@@ -170,7 +177,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let groups = self.context().two_groups();
         let wrong = || Error::new(ErrorClass::Communicator, "not an intercommunicator");
         let split = groups.ok_or_else(wrong)?.first;
-        let at = self.next_making(CollectiveKind::Merge);
+        let at = self.next_making(LibraryCall::Merge);
         let mut mine = Proposal::new(&at)?.to_bytes();
         mine.push(u8::from(high));
         let all = allgather_bytes(at.clone(), &mine)?;

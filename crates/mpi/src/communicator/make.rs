@@ -1,6 +1,7 @@
 //! Creation of communicators with the same members or with a group: all members of the old one, or of the group, make
 //! the same call.
 
+use collectives::{CallId, LibraryCall, Manner};
 use contract::Endpoint;
 
 use super::Communicator;
@@ -11,12 +12,12 @@ use crate::error::{ErrorClass, Result, ensure};
 use crate::group::Group;
 use crate::info::Info;
 use crate::request::{Action, Request};
-use crate::schedule::{self, CallId, CollectiveContext, CollectiveKind, Manner};
+use crate::schedule::{self, CollectiveContext};
 
 impl<E: Endpoint + 'static> Communicator<E> {
     /// Returns the members' next collective that makes a communicator.
-    pub(super) fn next_making(&self, kind: CollectiveKind) -> CollectiveContext<E> {
-        CollectiveContext::next(self.context(), CallId::of(kind))
+    pub(super) fn next_making(&self, call: LibraryCall) -> CollectiveContext<E> {
+        CollectiveContext::next(self.context(), CallId::of_library(call))
     }
 
     /// Creates a communicator of the same members that has no context yet.
@@ -35,7 +36,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     /// [`ErrorClass::Other`] if the members make different calls, and errors that end the run.
     pub fn dup(&self, attributes: Attributes, info: Info) -> Result<Self> {
         let new = self.copy(attributes, info);
-        let at = self.next_making(CollectiveKind::Duplicate);
+        let at = self.next_making(LibraryCall::Duplicate);
         let agreement = Agreement::with(&at)?;
         agreement.open(&mut *self.engine().endpoint()?, &at, Some(new.context()))?;
         Ok(new)
@@ -47,7 +48,8 @@ impl<E: Endpoint + 'static> Communicator<E> {
     /// Errors that end the run. Others are reported at the end of the request.
     pub fn start_dup(&self, attributes: Attributes, info: Info) -> Result<(Self, Request<E>)> {
         let new = self.copy(attributes, info);
-        let at = self.next_making(CollectiveKind::DuplicateLater);
+        let call_id = CallId::of_library(LibraryCall::Duplicate).in_manner(Manner::Nonblocking);
+        let at = CollectiveContext::next(self.context(), call_id);
         let mine = Proposal::new(&at)?.to_bytes();
         let (context, agreed_at) = (new.context().clone(), at.clone());
         let schedule = gather_then(at, &mine, Manner::Nonblocking, move |endpoint: &mut E, all| {
@@ -69,9 +71,9 @@ impl<E: Endpoint + 'static> Communicator<E> {
         if self.remote_group().is_some() {
             let place = group.rank_of(self.engine().rank());
             let colour = place.map(|_| 0);
-            return self.split_as(CollectiveKind::Create, colour, place.unwrap_or(0) as i64);
+            return self.split_as(LibraryCall::Create, colour, place.unwrap_or(0) as i64);
         }
-        let at = self.next_making(CollectiveKind::Create);
+        let at = self.next_making(LibraryCall::Create);
         Ok(Agreement::on_context(&at, group.clone())?.map(Communicator::of))
     }
 
@@ -90,6 +92,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
             context: self.context().clone(),
             members: group.clone(),
             rank,
+            call_id: CallId::of_library(LibraryCall::Create),
             tag: GROUP_TAGS | tag,
             number: 0,
         };

@@ -1,11 +1,11 @@
 //! Parts of communicators. All members make the same calls.
 
+use collectives::LibraryCall;
 use contract::Endpoint;
 
 use super::Communicator;
 use crate::collective::{Agreement, Proposal, allgather_bytes};
 use crate::error::Result;
-use crate::schedule::CollectiveKind;
 
 /// A member's choice of its part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,16 +50,16 @@ impl<E: Endpoint + 'static> Communicator<E> {
     /// # Errors
     /// [`ErrorClass::Other`] if the members make different calls, and errors that end the run.
     pub fn split(&self, colour: Option<u32>, key: i64) -> Result<Option<Self>> {
-        self.split_as(CollectiveKind::Split, colour, key)
+        self.split_as(LibraryCall::Split, colour, key)
     }
 
     pub(super) fn split_as(
         &self,
-        kind: CollectiveKind,
+        call: LibraryCall,
         colour: Option<u32>,
         key: i64,
     ) -> Result<Option<Self>> {
-        let at = self.next_making(kind);
+        let at = self.next_making(call);
         let mut mine = Proposal::new(&at)?.to_bytes();
         mine.extend(Choice { colour, key }.to_bytes());
         let all = allgather_bytes(at.clone(), &mine)?;
@@ -77,7 +77,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     /// # Errors
     /// As for [`split`](Communicator::split).
     pub fn split_by_host(&self, takes_part: bool, key: i64) -> Result<Option<Self>> {
-        let at = self.next_making(CollectiveKind::Split);
+        let at = self.next_making(LibraryCall::Split);
         let known = self.context().engine().endpoint()?.host_of(self.context().engine().rank());
         let mine = known.map_or_else(hosts::domain, |host| host as u64).to_ne_bytes();
         let all = allgather_bytes(at, &mine)?;

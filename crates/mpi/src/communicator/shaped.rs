@@ -1,12 +1,12 @@
 //! Communicators with a topology. All members make the same calls.
 
+use collectives::{CallId, LibraryCall};
 use contract::Endpoint;
 
 use super::Communicator;
 use crate::cartesian::Cartesian;
 use crate::collective::all_to_all_bytes;
 use crate::error::{ErrorClass, Result, ensure};
-use crate::schedule::CollectiveKind;
 use crate::topology::{Edge, Graph, Neighbourhood, RankTopology};
 
 impl<E: Endpoint + 'static> Communicator<E> {
@@ -83,7 +83,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
         let to_ends = |end: fn(&Edge) -> usize| {
             let mut blocks = vec![Vec::new(); self.size()];
             edges.iter().for_each(|edge| blocks[end(edge)].extend(edge.to_bytes()));
-            all_to_all_bytes(self.context(), CollectiveKind::Graph, &blocks)
+            all_to_all_bytes(self.context(), CallId::of_library(LibraryCall::Graph), &blocks)
         };
         let incoming = to_ends(|edge| edge.destination)?;
         let outgoing = to_ends(|edge| edge.source)?;

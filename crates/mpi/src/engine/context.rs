@@ -68,7 +68,7 @@ pub(crate) const GROUP_TAGS: u32 = 1 << 31;
 pub(crate) const BETWEEN_TAGS: u32 = 1 << 30;
 
 /// Number of low bits of a collective's tag that count the calls. The other bits describe the call.
-const COUNT_BITS: u32 = 18;
+const COUNT_BITS: u32 = 17;
 
 impl<E: Endpoint> Context<E> {
     /// Creates a context of some processes that has no number yet. Returns `None` if this process is not one of them.

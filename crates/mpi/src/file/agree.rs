@@ -1,11 +1,12 @@
 //! Agreement of the members of a file on outcomes and values.
 
+use collectives::{CallId, LibraryCall};
 use contract::Endpoint;
 
 use crate::collective::allgather_bytes;
 use crate::communicator::Communicator;
 use crate::error::{Error, ErrorClass, Result};
-use crate::schedule::{CallId, CollectiveContext, CollectiveKind};
+use crate::schedule::CollectiveContext;
 
 /// The classes of failures that members exchange; all others become [`ErrorClass::Other`].
 const TOLD: &[ErrorClass] = &[
@@ -39,7 +40,7 @@ pub(super) fn gather<E: Endpoint + 'static, const N: usize>(
     of: &Communicator<E>,
     mine: [i64; N],
 ) -> Result<Vec<[i64; N]>> {
-    let at = CollectiveContext::next(of.context(), CallId::of(CollectiveKind::File));
+    let at = CollectiveContext::next(of.context(), CallId::of_library(LibraryCall::File));
     let all = allgather_bytes(at, mine.map(i64::to_ne_bytes).as_flattened())?;
     let (words, _) = all.as_chunks::<8>();
     let words: Vec<i64> = words.iter().map(|&word| i64::from_ne_bytes(word)).collect();

@@ -1,16 +1,18 @@
 //! Collectives by messages, which advance whenever the process makes progress.
 
 mod areas;
-mod call;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use collectives::{Algorithm, Call, Cursor, HostMap, Membership, Message, Own, Round};
-use contract::{Completion, Destination, Endpoint, Readable, Request as Started, Selector};
+use collectives::{
+    AgreedCall, Algorithm, Call, CallId, Cursor, HostMap, Manner, Membership, Message, Own, Round,
+};
+use contract::{
+    Completion, Destination, Endpoint, Envelope, Readable, Request as Started, Selector,
+};
 
 pub(crate) use areas::Areas;
-pub(crate) use call::{CallId, CollectiveKind, Manner};
 
 use crate::engine::{Activity, Context, MadeCall};
 use crate::error::{Error, ErrorClass, Result};
@@ -22,6 +24,7 @@ pub(crate) struct CollectiveContext<E: Endpoint> {
     /// Ranks of the run: all members of the context, or some of them.
     pub(crate) members: Group,
     pub(crate) rank: usize,
+    pub(crate) call_id: CallId,
     pub(crate) tag: u32,
     /// The fabric's number of the members' collective by messages; 0 if it was not announced.
     pub(crate) number: u32,
@@ -36,12 +39,13 @@ impl<E: Endpoint> Clone for CollectiveContext<E> {
 
 impl<E: Endpoint> CollectiveContext<E> {
     /// Returns the next collective of all members of a context, by messages.
-    pub(crate) fn next(context: &Rc<Context<E>>, call_id: CallId) -> Self {
+    pub(crate) fn next(context: &Rc<Context<E>>, call: impl Into<AgreedCall>) -> Self {
+        let call = call.into();
+        let call_id = call.id;
         // A user's operation that calls back gets here while the endpoint is in use, and fails a little later.
-        let announce = |place| {
-            Some(context.engine().endpoint().ok()?.announce_by_messages(place, call_id.bits()))
-        };
-        let tag = context.next_tag(call_id.in_ten_bits());
+        let announce =
+            |place| Some(context.engine().endpoint().ok()?.announce_by_messages(place, call));
+        let tag = context.next_tag(call_id.for_tag());
         let root = call_id.root();
         let name = if call_id.is_of_library() { "" } else { call_id.name() };
         context.identity().note_call(MadeCall { tag, name, root });
@@ -49,6 +53,7 @@ impl<E: Endpoint> CollectiveContext<E> {
             context: context.clone(),
             members: context.group().clone(),
             rank: context.rank(),
+            call_id,
             tag,
             number: context.place().and_then(announce).unwrap_or(0),
         }
@@ -82,15 +87,20 @@ impl Chosen {
         unit_bytes: usize,
         manner: Manner,
     ) -> Self {
-        let manner = match manner {
-            Manner::Blocking => collectives::Manner::Blocking,
-            Manner::Nonblocking | Manner::Persistent => collectives::Manner::InBackground,
-        };
         let algorithm = match &work {
             Work::Call(call) => collectives::select(call, members, unit_bytes, manner, hosts),
             Work::Rounds(_) => Algorithm::Linear,
         };
         Chosen { work, algorithm, hosts: hosts.cloned() }
+    }
+
+    /// Returns the call with this id, and units of this length, as members compare it.
+    pub(crate) fn agreed(&self, id: CallId, unit_bytes: usize) -> AgreedCall {
+        let length = match &self.work {
+            Work::Call(call) => call.agreed_length(),
+            Work::Rounds(_) => 0,
+        };
+        AgreedCall { id: id.by(self.algorithm), bytes: length * unit_bytes }
     }
 
     /// Returns the schedule of the member at `at`, whose own data are at `own`.
@@ -212,7 +222,7 @@ impl<E: Endpoint> Schedule<E> {
                 self.note(endpoint.outcome(started).map_err(Into::into));
                 let envelope = endpoint.end(started);
                 if let Some(expected) = expected {
-                    self.note(check_length(envelope.bytes, expected));
+                    self.note(self.check_length(envelope, expected));
                 }
             }
             match self.rounds.next(&mut self.cursor) {
@@ -220,6 +230,19 @@ impl<E: Endpoint> Schedule<E> {
                 None => self.end(endpoint),
             }
         }
+    }
+
+    /// Fails if a member disagrees about a length: it has not made the same call, or not with the same counts.
+    fn check_length(&self, Envelope { source, bytes, .. }: Envelope, expected: usize) -> Result {
+        if bytes == 0 && expected > 0 {
+            // Members whose part has failed send nothing.
+            let what = "another member has failed, or sent nothing where this one expects";
+            return Err(Error::new(ErrorClass::Truncated, format!("{what} {expected} bytes")));
+        }
+        let call = |bytes| AgreedCall { id: self.at.call_id, bytes };
+        let own = (self.at.rank, call(expected));
+        let error = contract::Error::of_calls(own, (source as usize, call(bytes)));
+        error.map_or(Ok(()), |error| Err(error.into()))
     }
 
     fn end(&mut self, endpoint: &mut E) {
@@ -250,7 +273,7 @@ impl<E: Endpoint> Schedule<E> {
     #[cold]
     fn give_up_if_mismatched(&mut self, endpoint: &mut E) {
         let Some(place) = self.at.context.place() else { return };
-        let found = endpoint.find_mismatch(place, self.at.number, &CallId::describe);
+        let found = endpoint.find_mismatch(place, self.at.number);
         let Some(error) = found else { return };
         self.note(Err(error.into()));
         self.rounds = Rc::default();
@@ -297,21 +320,6 @@ impl<E: Endpoint> Schedule<E> {
         }
         self.note(outcome.map_err(Into::into));
     }
-}
-
-/// Fails if members disagree about a length: they have not made the same call, or not with the same counts.
-fn check_length(bytes: usize, expected: usize) -> Result {
-    if bytes == expected {
-        return Ok(());
-    }
-    let what = match bytes {
-        // Members whose part has failed send nothing.
-        0 => format!(
-            "another member has failed, or sent nothing where this one expects {expected} bytes"
-        ),
-        bytes => format!("another member sent {bytes} bytes where this one expects {expected}"),
-    };
-    Err(Error::new(ErrorClass::Truncated, what))
 }
 
 impl<E: Endpoint> Activity<E> for RefCell<Schedule<E>> {

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
+use collectives::{CallId, LibraryCall};
 use contract::{DYNAMIC_BYTES, Endpoint, WindowOffer, WindowPart};
 
 use super::epoch::Epochs;
@@ -17,7 +18,7 @@ use crate::error::{Error, ErrorClass, Result, ensure};
 use crate::info::Info;
 use crate::memory::{Exposed, Storage, release};
 use crate::operation::CODED;
-use crate::schedule::{CallId, CollectiveContext, CollectiveKind};
+use crate::schedule::CollectiveContext;
 
 /// Hint that makes the members access each other's memory by messages only, whatever the fabric supports.
 const BY_MESSAGES: &str = "cornerstone_window_by_messages";
@@ -175,7 +176,7 @@ impl<E: Endpoint + 'static> Window<E> {
 
 /// Gathers the same number of bytes of every member.
 fn gather<E: Endpoint + 'static>(of: &Communicator<E>, mine: &[u8]) -> Result<Vec<u8>> {
-    let call_id = CallId::of(CollectiveKind::Window);
+    let call_id = CallId::of_library(LibraryCall::Window);
     allgather_bytes(CollectiveContext::next(of.context(), call_id), mine)
 }
 

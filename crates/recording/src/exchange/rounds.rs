@@ -1,8 +1,8 @@
 //! The messages of a collective, for formats without collectives.
 
-use collectives::{Blocks, Call, Cursor, Manner, Membership, Order, Own, select};
+use collectives::{Blocks, Call, Collective, Cursor, Manner, Membership, Order, Own, select};
 
-use crate::{CollectiveKind, RecordedCollective};
+use crate::RecordedCollective;
 
 /// The messages that a rank sends and receives at once: partners and lengths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,25 +15,21 @@ pub(super) struct Round {
 /// messages selects.
 pub(super) fn rounds(collective: &RecordedCollective, me: usize, size: usize) -> Vec<Round> {
     let RecordedCollective { kind, root, bytes } = *collective;
-    let unit_bytes = match kind {
-        CollectiveKind::Reduce | CollectiveKind::Allreduce => {
-            collective.reduction().element.bytes()
-        }
-        _ => 1,
-    };
+    let unit_bytes = if kind.combines() { collective.reduction().element.bytes() } else { 1 };
     let (length, blocks) = (bytes / unit_bytes, || Blocks::equal(size, bytes));
     let order = Order::Any;
     let (call, own) = match kind {
-        CollectiveKind::Barrier => (Call::Barrier, Own::InInput),
-        CollectiveKind::Broadcast => (Call::Broadcast { root, length }, Own::InOutput),
-        CollectiveKind::Scatter => (Call::Scatter { root, blocks: blocks() }, Own::InInput),
-        CollectiveKind::Gather => (Call::Gather { root, blocks: blocks() }, Own::InInput),
-        CollectiveKind::Allgather => (Call::Allgather { blocks: blocks() }, Own::InInput),
-        CollectiveKind::AllToAll => {
+        Collective::Barrier => (Call::Barrier, Own::InInput),
+        Collective::Broadcast => (Call::Broadcast { root, length }, Own::InOutput),
+        Collective::Scatter => (Call::Scatter { root, blocks: blocks() }, Own::InInput),
+        Collective::Gather => (Call::Gather { root, blocks: blocks() }, Own::InInput),
+        Collective::Allgather => (Call::Allgather { blocks: blocks() }, Own::InInput),
+        Collective::AllToAll => {
             (Call::AllToAll { input: blocks(), output: blocks() }, Own::InInput)
         }
-        CollectiveKind::Reduce => (Call::Reduce { root, length, order }, Own::InInput),
-        CollectiveKind::Allreduce => (Call::Allreduce { length, order }, Own::InInput),
+        Collective::Reduce => (Call::Reduce { root, length, order }, Own::InInput),
+        Collective::Allreduce => (Call::Allreduce { length, order }, Own::InInput),
+        other => unreachable!("{other:?} is recorded as its messages"),
     };
     rounds_of(&call, own, unit_bytes, (me, size))
 }
@@ -65,7 +61,7 @@ mod tests {
     /// Checks for every collective that each sent message is received.
     #[test]
     fn every_message_of_a_collective_has_a_sender_and_a_receiver() {
-        for kind in CollectiveKind::ALL {
+        for kind in Collective::with_plans() {
             for size in [1, 2, 5, 8] {
                 let collective = RecordedCollective { kind, root: size - 1, bytes: 48 };
                 let (mut sent, mut received) = (Vec::new(), Vec::new());

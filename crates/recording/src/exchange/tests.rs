@@ -1,9 +1,10 @@
 //! Written recordings are read back unchanged, as far as a format can express them.
 
+use collectives::Collective;
 use contract::{Selector, TimeSpan};
 
 use super::TextFormat;
-use crate::{CollectiveKind, RankEvent, RecordedCollective, Recording, Room, SentMessage};
+use crate::{RankEvent, RecordedCollective, Recording, Room, SentMessage};
 
 fn message(to: usize, bytes: usize) -> SentMessage {
     SentMessage { to, context: 0, tag: 0, bytes }
@@ -19,11 +20,8 @@ fn us(us: u64) -> TimeSpan {
 
 fn recording() -> Vec<Vec<RankEvent>> {
     let post = |message| RankEvent::PostSend { message, synchronous: false };
-    let barrier = RankEvent::Collective(RecordedCollective {
-        kind: CollectiveKind::Barrier,
-        root: 0,
-        bytes: 0,
-    });
+    let barrier =
+        RankEvent::Collective(RecordedCollective { kind: Collective::Barrier, root: 0, bytes: 0 });
     vec![
         vec![
             RankEvent::PostReceive(room(1, 100)),
@@ -72,18 +70,13 @@ fn traces_are_read_as_they_were_written() {
 
 #[test]
 fn every_collective_of_a_trace_is_read_as_it_was_written() {
-    let all = CollectiveKind::ALL.map(|kind| {
-        let root = usize::from(matches!(
-            kind,
-            CollectiveKind::Broadcast
-                | CollectiveKind::Scatter
-                | CollectiveKind::Gather
-                | CollectiveKind::Reduce
-        ));
-        let bytes = if kind == CollectiveKind::Barrier { 0 } else { 24 };
+    let all = Collective::with_plans().map(|kind| {
+        let root = usize::from(kind.has_root());
+        let bytes = if kind == Collective::Barrier { 0 } else { 24 };
         RankEvent::Collective(RecordedCollective { kind, root, bytes })
     });
-    let ranks = [all.to_vec(), all.to_vec()];
+    let all: Vec<RankEvent> = all.collect();
+    let ranks = [all.clone(), all.clone()];
     let again = read(TextFormat::Traces, &text(TextFormat::Traces, &ranks).unwrap()).unwrap();
     assert!(again.events(1).eq(all));
 }

@@ -1,9 +1,10 @@
 //! Time-independent traces as SimGrid writes them.
 
+use collectives::Collective;
 use contract::{Selector, TimeSpan};
 
 use super::TextFormat;
-use crate::{CollectiveKind, RankEvent, RecordedCollective, Recording, Room, SentMessage};
+use crate::{RankEvent, RecordedCollective, Recording, Room, SentMessage};
 
 /// Reads the texts, one for each file.
 fn read(texts: &[&str]) -> Result<Recording, String> {
@@ -50,7 +51,7 @@ fn collectives_have_the_lengths_of_their_blocks_and_compute_what_they_combine() 
                        allgather 12 6 1 0\nalltoall 6 12 0 1\nbarrier\n";
         actions.lines().map(|line| format!("{rank} {line}\n")).collect::<String>()
     };
-    use CollectiveKind::*;
+    use Collective::{AllToAll, Allgather, Allreduce, Barrier, Broadcast, Gather, Reduce, Scatter};
     let expected = [
         (Broadcast, 1, 33 * 4),
         (Reduce, 1, 11 * 8),

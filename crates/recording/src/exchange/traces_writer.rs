@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
+use collectives::Collective;
+
 use super::numbers::Tags;
-use crate::{CollectiveKind, RankEvent, RecordedCollective, Recording, Room, SentMessage};
+use crate::{RankEvent, RecordedCollective, Recording, Room, SentMessage};
 
 /// Operations per nanosecond of the host for which traces are written.
 const FLOPS_PER_NS: f64 = 1.0;
@@ -86,13 +88,14 @@ fn write_event(
 fn collective_words(RecordedCollective { kind, root, bytes }: &RecordedCollective) -> String {
     // The time of combining elements is unknown here.
     match kind {
-        CollectiveKind::Barrier => "barrier".into(),
-        CollectiveKind::Broadcast => format!("bcast {bytes} {root}"),
-        CollectiveKind::Scatter => format!("scatter {bytes} {bytes} {root}"),
-        CollectiveKind::Gather => format!("gather {bytes} {bytes} {root}"),
-        CollectiveKind::Allgather => format!("allgather {bytes} {bytes}"),
-        CollectiveKind::AllToAll => format!("alltoall {bytes} {bytes}"),
-        CollectiveKind::Reduce => format!("reduce {bytes} 0 {root}"),
-        CollectiveKind::Allreduce => format!("allreduce {bytes} 0"),
+        Collective::Barrier => "barrier".into(),
+        Collective::Broadcast => format!("bcast {bytes} {root}"),
+        Collective::Scatter => format!("scatter {bytes} {bytes} {root}"),
+        Collective::Gather => format!("gather {bytes} {bytes} {root}"),
+        Collective::Allgather => format!("allgather {bytes} {bytes}"),
+        Collective::AllToAll => format!("alltoall {bytes} {bytes}"),
+        Collective::Reduce => format!("reduce {bytes} 0 {root}"),
+        Collective::Allreduce => format!("allreduce {bytes} 0"),
+        other => unreachable!("{other:?} is recorded as its messages"),
     }
 }

@@ -81,7 +81,7 @@ impl RingNode<'_> {
         let (me, nodes, bytes) = (self.me(), self.nodes(), block.len());
         if all.len() != nodes * bytes {
             return Err(Error::Fabric(contract::Error::UnequalCounts {
-                collective: "an allgather around the ring",
+                collective: "an allgather around the ring".into(),
                 what: "the room for all blocks".into(),
                 expected_bytes: nodes * bytes,
                 found_bytes: all.len(),

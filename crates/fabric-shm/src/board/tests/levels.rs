@@ -2,6 +2,10 @@
 
 use super::*;
 
+fn id(bits: u32) -> CallId {
+    CallId::from_bits(bits)
+}
+
 /// The lines of one member for one slot.
 struct Member {
     header: SlotHeader,
@@ -41,7 +45,7 @@ fn the_last_of_many_has_all_parts_in_order() {
             order.swap(last, random(last + 1));
         }
         for (before, &me) in order.iter().enumerate() {
-            let own = if differs == Some(me) { (9, 8) } else { (7, 8) };
+            let own = if differs == Some(me) { (id(9), 8) } else { (id(7), 8) };
             team[me].header.publish(epoch, own.0, own.1);
             let combine = |count: usize, member: &dyn Fn(usize) -> usize| {
                 let joined = (0..count).map(|part| parts[member(part)].as_str()).collect();
@@ -56,7 +60,7 @@ fn the_last_of_many_has_all_parts_in_order() {
         let agrees = differs.is_none() || size == 1;
         assert!(!agrees || parts[size - 1] == expected, "{size} members, groups of {group}");
         for me in 0..size {
-            let call = if size == 1 && differs.is_some() { (9, 8) } else { (7, 8) };
+            let call = if size == 1 && differs.is_some() { (id(9), 8) } else { (id(7), 8) };
             let release = levels.release_of(me, |member| team[member].lines());
             assert_eq!(release.means(epoch, call), agrees, "{size} members, groups of {group}");
             assert!(release.holds(epoch));

@@ -1,5 +1,6 @@
 //! Calls that combine data.
 
+use collectives::ReductionId;
 use collectives::plan::{Collective, Owners, Pieces};
 
 use super::*;
@@ -29,7 +30,7 @@ impl Member {
         let memory = Memory { send: send.as_ptr(), receive: receive.as_mut_ptr() };
         let mut apply = add;
         let apply: &mut Apply<'_> = &mut apply;
-        let combine = Combine { element_bytes: 1, reduction: None, apply };
+        let combine = Combine { element_bytes: 1, id: ReductionId::new(1, 1), apply };
         // SAFETY: both have the call's length.
         let outcome = unsafe {
             match to_all {

@@ -1,10 +1,10 @@
 //! Started calls, which proceed while their rank does something else.
 
 use collectives::plan::Collective;
+use collectives::{Manner, ReductionId};
 
 use super::reductions::{add, sum};
 use super::*;
-use crate::engine::when_started;
 use crate::primitive::yield_processor;
 
 /// A rank that advances a call without waiting.
@@ -29,7 +29,7 @@ impl Member {
     fn start(&mut self, bytes: usize) -> u32 {
         let Call { call_id, plan } =
             self.call(CallShape::of_bytes(Collective::Allreduce, bytes), 0);
-        self.team.start(Call { call_id: when_started(call_id), plan })
+        self.team.start(Call { call_id: call_id.in_manner(Manner::Nonblocking), plan })
     }
 
     /// Advances a started allreduce. Returns whether it has ended.
@@ -39,7 +39,7 @@ impl Member {
         let mut caller: &mut dyn Caller = &mut passing;
         let mut apply = add;
         let apply: &mut Apply<'_> = &mut apply;
-        let combine = Combine { element_bytes: 1, reduction: None, apply };
+        let combine = Combine { element_bytes: 1, id: ReductionId::new(1, 1), apply };
         let memory = Memory { send: send.as_ptr(), receive: receive.as_mut_ptr() };
         // SAFETY: both have the call's length and stay until it has ended.
         let outcome = unsafe { self.team.allreduce(&mut caller, call, memory, combine) };

@@ -1,6 +1,7 @@
 //! Reductions for fabrics that combine elements themselves.
 
-use contract::{Apply, Combine, Element, Operation};
+use collectives::ReductionId;
+use contract::{Apply, Combine};
 
 use super::apply::{apply_at, apply_to_dense};
 use crate::datatype::{Datatype, Kind};
@@ -8,29 +9,42 @@ use crate::memory::Memory;
 use crate::operation::predefined::Predefined;
 use crate::operation::reduction::Reduction;
 
-/// Returns the contract's reduction, if there is one.
+/// Returns the number of an element in call ids, or 0 for one that is not compared.
 #[inline]
-fn known(op: Predefined, of: &Datatype) -> Option<contract::Reduction> {
-    let element = match of.only_kind()? {
-        Kind::Unsigned(1) => Element::U8,
-        Kind::Signed(4) => Element::I32,
-        Kind::Signed(8) | Kind::Long => Element::I64,
-        Kind::Unsigned(8) | Kind::UnsignedLong => Element::U64,
-        Kind::Float(4) => Element::F32,
-        Kind::Float(8) => Element::F64,
-        _ => return None,
-    };
-    let operation = match op {
-        Predefined::Sum => Operation::Sum,
-        Predefined::Product => Operation::Product,
-        Predefined::Minimum => Operation::Minimum,
-        Predefined::Maximum => Operation::Maximum,
-        _ => return None,
-    };
-    Some(contract::Reduction::new(element, operation))
+fn element_number(of: &Datatype) -> usize {
+    let Some(kind) = of.only_kind() else { return 0 };
+    match kind.as_number() {
+        Kind::Unsigned(1) | Kind::Byte => 1,
+        Kind::Signed(4) => 2,
+        Kind::Signed(8) => 3,
+        Kind::Unsigned(8) => 4,
+        Kind::Float(4) => 5,
+        Kind::Float(8) => 6,
+        Kind::Signed(1) => 7,
+        Kind::Signed(2) => 8,
+        Kind::Unsigned(2) => 9,
+        Kind::Unsigned(4) => 10,
+        Kind::LongDouble => 11,
+        Kind::Complex(4) => 12,
+        Kind::Complex(8) => 13,
+        Kind::ComplexLongDouble => 14,
+        Kind::Logical(_) => 15,
+        _ => 0,
+    }
 }
 
+/// Number in call ids of the operations of programs, which follow the predefined ones.
+const OF_PROGRAM: usize = Predefined::ALL.len() + 1;
+
 impl Reduction {
+    /// Returns the reduction as members of a collective compare it.
+    #[inline]
+    pub(crate) fn id(&self) -> ReductionId {
+        // The order of the operations is that of their numbers, which begin with 1.
+        let operation = self.operation().predefined().map_or(OF_PROGRAM, |op| 1 + op as usize);
+        ReductionId::new(operation, element_number(self.of()))
+    }
+
     /// Returns a function for fabrics that combines elements: the left and the right ones into the result's place, for
     /// a number of bytes. Only fabrics may call it. `None` for elements with gaps and for those that are too long for a
     /// fabric.
@@ -50,8 +64,7 @@ impl Reduction {
     #[inline(always)]
     pub(crate) fn combine<'a>(&self, apply: &'a mut Apply<'a>) -> Combine<'a> {
         let element_bytes = self.of().size().max(1) as usize;
-        let reduction = self.operation().predefined().and_then(|op| known(op, self.of()));
-        Combine { element_bytes, reduction, apply }
+        Combine { element_bytes, id: self.id(), apply }
     }
 
     /// Computes result = left op right for elements without gaps; the result may replace the right operand.
@@ -159,11 +172,32 @@ mod tests {
     }
 
     #[test]
-    fn reductions_of_the_contract_are_named_to_the_fabric() {
-        let known = |op, kind| known(op, &Datatype::basic(kind));
-        let sum = contract::Reduction::new(Element::F64, Operation::Sum);
-        assert_eq!(known(Predefined::Sum, Kind::Float(8)), Some(sum));
-        assert_eq!(known(Predefined::BitOr, Kind::Signed(4)), None);
-        assert_eq!(known(Predefined::Sum, Kind::Signed(2)), None);
+    fn reductions_are_named_to_the_fabric() {
+        let of = |op: How, kind| {
+            let of = Datatype::basic(kind);
+            of.commit();
+            Reduction::new(Rc::new(op), of).map(|one| one.id()).unwrap()
+        };
+        let words = |op: Predefined, kind| of(op.into(), kind).to_string();
+        let sum = contract::Reduction::new(contract::Element::F64, contract::Operation::Sum);
+        assert_eq!(of(Predefined::Sum.into(), Kind::Float(8)), sum.id());
+        let short = of(Predefined::Sum.into(), Kind::Signed(2));
+        assert_eq!(contract::Reduction::of_id(short), None);
+        for (op, expected) in Predefined::ALL.into_iter().zip([
+            "sum of",
+            "product of",
+            "minimum of",
+            "maximum of",
+            "bitwise and of",
+            "bitwise or of",
+            "bitwise exclusive or of",
+            "logical and of",
+            "logical or of",
+            "logical exclusive or of",
+        ]) {
+            assert_eq!(words(op, Kind::Long), format!("{expected} 64-bit integers"));
+        }
+        let own = How::of_bytes(true, |_, _, _| {});
+        assert_eq!(of(own, Kind::WideCharacter).to_string(), "the program's operation of elements");
     }
 }

@@ -6,7 +6,7 @@ use collectives::{Blocks, Call, Order, Own};
 use super::super::rounds::{Round, rounds_of};
 use super::Mistake;
 use super::words::Words;
-use crate::{CollectiveKind, RecordedCollective};
+use crate::RecordedCollective;
 use contract::TimeSpan;
 
 /// The actions of a rank in a collective.
@@ -101,7 +101,7 @@ fn regular(
     words: &Words<'_>,
     me: usize,
 ) -> Result<Option<(Collective, TimeSpan)>, Mistake> {
-    use CollectiveKind::*;
+    use collectives::Collective::*;
     let (kind, root_at, operations_at) = match verb {
         "barrier" => (Barrier, None, None),
         "bcast" => (Broadcast, Some(1), None),
@@ -121,12 +121,11 @@ fn regular(
     let bytes = |count_at, type_at| words.bytes(count_at, type_at);
     let bytes = match kind {
         Barrier => 0,
-        Broadcast => bytes(0, 2)?,
         Scatter => if is_root { bytes(0, 3) } else { bytes(1, 4) }?,
         Gather => if is_root { bytes(1, 4) } else { bytes(0, 3) }?,
         Allgather | AllToAll => bytes(1, 3)?,
         Reduce => bytes(0, 3)?,
-        Allreduce => bytes(0, 2)?,
+        _ => bytes(0, 2)?,
     };
     let computed = operations_at.map_or(Ok(TimeSpan::ZERO), |at| words.operations(at))?;
     Ok(Some((Collective::Recorded(RecordedCollective { kind, root, bytes }), computed)))
