@@ -1,7 +1,6 @@
 //! The buffers of posted operations.
 
-use crate::endpoint::Request;
-use crate::{Buffer, Error, Posted, Result};
+use crate::{Buffer, Error, Posted, Request, Result};
 
 // Bits of a handle from the top: 20 of rank, 24 of generation, 20 of request.
 const REQUEST_BITS: u32 = 20;

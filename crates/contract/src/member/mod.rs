@@ -4,17 +4,14 @@ mod rank;
 mod split;
 mod window;
 
-use crate::FabricDescription;
 use crate::context::{Context, ContextNumbers};
-use crate::endpoint::{
-    CollectiveCall, Combine, Completion, ContextOffer, Destination, Endpoint, Envelope, NewContext,
-    Request, Selector,
-};
 use crate::requests::RequestTable;
 use crate::{
-    Buffer, ClockQuality, Completed, Error, Isolation, OperatingSystem, Posted, Priority,
-    PriorityGranted, Progress, Rank, RankWindow, Readable, Reduction, Result, SharedLine, Source,
-    Status, Tag, TagSelector, Time, WindowCall, Work, Writable, collective,
+    Buffer, ClockQuality, CollectiveCall, Combine, Completed, Completion, ContextOffer,
+    Destination, Endpoint, Envelope, Error, FabricDescription, Isolation, NewContext,
+    OperatingSystem, Posted, Priority, PriorityGranted, Progress, Rank, RankWindow, Readable,
+    Reduction, Request, Result, Selector, SharedLine, Source, Status, Tag, TagSelector, Time,
+    WindowCall, Work, Writable, collective,
 };
 
 /// A process that is one rank of a run: an endpoint, and the operations that a program has posted to it.

@@ -1,8 +1,7 @@
 //! Opening of a window: the ranks exchange the places of their memory.
 
 use super::*;
-use crate::window::OwnMemory;
-use crate::{WindowOffer, WindowPart};
+use crate::{OwnMemory, WindowOffer, WindowPart};
 
 impl<E: Endpoint> Member<'_, E> {
     pub(super) fn open_window_on(&mut self, bytes: usize) -> Result<RankWindow> {

@@ -1,6 +1,6 @@
 //! The calls of a window through a [`Rank`], one method each.
 
-use super::waiting::{RankWindow, WindowCall};
+use super::{RankWindow, WindowCall};
 use crate::{Action, Arithmetic, Element, Operation, Rank, Reduction, Result};
 
 impl RankWindow {

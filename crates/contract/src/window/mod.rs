@@ -1,289 +1,353 @@
-//! Windows: memory of each member of a context that the others read, write and update.
-//!
-//! Each member's memory is accessed on one of three routes, which is fixed when the window is opened:
-//! * *shared*: every member has it mapped. Loads, stores and atomics suffice; the member does not participate.
-//! * *attached*: the fabric copies from and to it ([`Endpoint::read_memory`]); the member does not participate.
-//! * *asked*: by messages, which the member serves whenever its face calls [`Window::advance`]; or by one-sided
-//!   operations of the network ([`OneSided`](crate::OneSided)), as far as it has them; or, if the network executes
-//!   accesses by itself, an [`Agent`](crate::Agent) of the member serves them, and the member does not participate.
-//!
-//! A face opens a window in three steps: each member creates its [`WindowPart`], the members exchange their
-//! [offers](WindowPart::offer), and each [opens](Window::open) the window with all offers.
+//! A window with blocking calls, for ranks ([`Rank::open_window`](crate::Rank::open_window)) and tests.
 #![allow(unsafe_code)]
 
-mod agent;
-mod ask;
-mod at_once;
 mod calls;
-mod control;
-mod copy;
-mod locks;
-mod network;
-mod offer;
-mod operate;
-mod serve;
-mod server;
-mod update;
-mod waiting;
-mod wire;
-mod words;
 
-pub use ask::{Ticket, WINDOW_ANSWERS};
-pub use control::NOTICES;
-pub use copy::{LONG_COPY_BYTES, copy_past_caches};
-pub use locks::LockAttempt;
-pub use offer::{DYNAMIC_BYTES, WindowOffer, WindowPart};
-pub use update::{Action, Arithmetic, Stretch, Update};
-pub use waiting::{OwnMemory, RankWindow, WindowCall};
-
-use std::cell::RefCell;
 use std::ptr::NonNull;
-use std::rc::Rc;
 
-use crate::{AtomicElements, Endpoint, Error, RemotePlace, Result};
-use agent::MemberAgent;
-use ask::Asked;
-use control::Control;
-use copy::Runs;
-use serve::Served;
-use server::Server;
-use words::Remembered;
+use crate::{
+    Action, Arithmetic, Completion, Context, Destination, Endpoint, Error, LockAttempt, Readable,
+    Request, Result, Selector, Stretch, Ticket, Update, Window, WindowOffer, WindowPart, Writable,
+};
 
-/// The route to a member's memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Route {
-    Shared,
-    Attached,
-    Asked,
+/// Tags of a fence's rounds, between those of a window's requests and answers.
+const FENCE: u32 = 1;
+/// Number of polls of memory that others change, between two checks of the run.
+const POLLS: u32 = 100;
+
+/// Memory that a window has allocated for this rank, initially zeros.
+pub struct OwnMemory {
+    start: NonNull<u8>,
+    bytes: usize,
+    /// True if it came from the endpoint, not from the heap.
+    is_allocated: bool,
 }
 
-/// A member of a window as known to this process.
-struct Target {
-    /// Rank of the member in the run.
-    rank: usize,
-    /// Address of its memory in this process; `None` if it is not accessible, and for dynamic windows.
-    base: Option<NonNull<u8>>,
-    bytes: u64,
-    route: Route,
-    /// Address of its memory in its own process.
-    address: u64,
-    /// Offset to subtract from an address of its process to get the fabric's place.
-    shift: u64,
-    /// Its control block, if this process can access it.
-    control: Option<NonNull<Control>>,
-    /// Its registered memory for the network, if all members' memory was registered.
-    registered: Option<RemotePlace>,
-    /// Record of the messages to others about this process's updates of this member's words.
-    words: Remembered,
+impl OwnMemory {
+    /// Allocates memory of the fabric, if it has any and `is_ordinary` does not forbid it. Words at its beginning are
+    /// aligned.
+    pub fn new<E: Endpoint>(endpoint: &mut E, bytes: usize, is_ordinary: bool) -> Self {
+        let allocated = if is_ordinary { None } else { endpoint.allocate(bytes.max(1)) };
+        let words = || NonNull::from(vec![0_u64; bytes.div_ceil(8)].leak()).cast();
+        let start = allocated.unwrap_or_else(words);
+        // SAFETY: as many bytes were just allocated, for this window alone.
+        unsafe { start.write_bytes(0, bytes) };
+        OwnMemory { start, bytes, is_allocated: allocated.is_some() }
+    }
+
+    /// Returns this rank's part of the window.
+    pub fn part<E: Endpoint>(&self, endpoint: &mut E) -> WindowPart {
+        // SAFETY: it is initialised, nothing else refers to it, and it is freed after the window is closed, or never.
+        unsafe { WindowPart::new(endpoint, self.start.as_ptr(), self.bytes as u64) }
+    }
+
+    fn release<E: Endpoint>(self, endpoint: &mut E) {
+        let words = NonNull::slice_from_raw_parts(self.start.cast::<u64>(), self.bytes.div_ceil(8));
+        // SAFETY: it was allocated this way in `new`, and the window is closed everywhere.
+        unsafe {
+            match self.is_allocated {
+                true => endpoint.release(self.start, self.bytes.max(1)),
+                false => drop(Box::from_raw(words.as_ptr())),
+            }
+        }
+    }
 }
 
-/// The location of an operation's bytes.
-enum Reached {
-    /// In this process. The flag is true if every member that updates them does so in its own process as well.
-    Here(NonNull<u8>, bool),
-    /// At this address of the member's process.
-    Attached(u64),
-    Asked,
-}
-
-/// A member's handle of a window.
-pub struct Window {
+/// A window of all ranks of a context, on memory that it has allocated.
+///
+/// A rank whose memory is [accessed by messages](RankWindow::is_served) serves the others while it is in a call of the
+/// window, and not in other calls. A window that is dropped and not [closed](crate::Rank::close_window) keeps its
+/// memory until the process ends.
+pub struct RankWindow {
+    window: Window,
+    members: Vec<usize>,
     me: usize,
-    targets: Box<[Target]>,
-    /// Context of its messages.
-    context: u32,
-    arithmetic: Arithmetic,
-    part: WindowPart,
-    asked: Asked,
-    served: Served,
-    server: Rc<RefCell<Server>>,
-    /// True if agents serve the members' memory.
-    has_agents: bool,
-    /// True if a lock is granted by a message.
-    grants_by_message: bool,
-    /// The elements for which the network executes updates.
-    atomics: AtomicElements,
-    runs: Runs,
+    context: Context,
+    memory: OwnMemory,
 }
 
-impl Window {
-    /// Opens a window of `members`, ranks of the run, in which this process has the number `me`. Its messages use
-    /// `context`, which nothing else uses.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] if an offer is invalid.
+/// The calls of [`Rank::call_window`](crate::Rank::call_window), which the methods of [`RankWindow`] make.
+#[derive(Debug)]
+pub enum WindowCall<'a> {
+    /// Executes an [`Action`] at `offset` of a rank's memory. With `fetched` it waits for the answer.
+    Update {
+        /// The rank.
+        target: usize,
+        /// Offset in bytes.
+        offset: u64,
+        /// The action.
+        action: Action,
+        /// Operand of the action.
+        operand: &'a [u8],
+        /// Room for the old bytes.
+        fetched: Option<&'a mut [u8]>,
+    },
+    /// Waits until all operations on a rank, or on all, are complete there.
+    Flush(Option<usize>),
+    /// Waits until every rank has reached the fence, and all operations of all are complete.
+    Fence,
+    /// Acquires access, exclusive (true) or shared.
+    Lock(usize, bool),
+    /// Releases access, after all operations on the rank.
+    Unlock(usize, bool),
+    /// Increments a notice of a rank, after all earlier operations of this rank on it.
+    Notify(usize, usize),
+    /// Waits until this rank has received a notice this many times.
+    AwaitNotice(usize, u64),
+    /// Serves the others until this many requests have been answered since the window was opened.
+    Serve(u64),
+    /// Makes progress without waiting.
+    Advance,
+}
+
+impl RankWindow {
+    /// Opens the window with the offers of all members.
     pub fn open<E: Endpoint>(
         endpoint: &E,
+        memory: OwnMemory,
         part: WindowPart,
-        (members, me): (&[usize], usize),
-        context: u32,
+        context: Context,
         offers: &[WindowOffer],
-        arithmetic: Arithmetic,
     ) -> Result<Self> {
-        let targets = targets(endpoint, &part, (members, me), offers);
-        if targets.len() != members.len() || part.offer() != offers[me] {
-            let what = "open a window without the offer of each member".into();
-            return Err(Error::Unsupported { fabric: "this face".into(), what });
-        }
-        let memory = (targets[me].base, targets[me].bytes);
-        let server = Rc::new(RefCell::new(Server::new(part.control(), memory, arithmetic)));
-        let has_agents = offers.iter().all(|offer| offer.has_agent);
-        if has_agents {
-            endpoint.place_agent(context, Box::new(MemberAgent::new(&server, members)));
-        }
-        let mut others = targets.iter().enumerate().filter(|&(member, _)| member != me);
-        let grants_by_message = has_agents || others.any(|(_, one)| one.control.is_none());
-        Ok(Window {
-            me,
-            asked: Asked::new(targets.len()),
-            targets,
-            context,
-            arithmetic,
-            part,
-            served: Served::default(),
-            server,
-            has_agents,
-            grants_by_message,
-            atomics: offers.iter().fold(offers[me].atomics, |both, one| both.and(one.atomics)),
-            runs: Runs::default(),
-        })
+        let members = (0..context.size()).map(|rank| context.run_rank(rank));
+        let members = members.collect::<Result<Vec<usize>>>()?;
+        let (me, number) = (context.rank(), context.of_programs());
+        let (ours, sums) = ((&members[..], me), Arithmetic::REDUCTIONS);
+        let window = Window::open(endpoint, part, ours, number, offers, sums)?;
+        Ok(RankWindow { window, members, me, context, memory })
     }
 
-    /// Returns whether this member must serve the others, by [`advance`](Window::advance), for them to access its
-    /// memory.
+    /// Returns this rank's number in it.
+    pub fn rank(&self) -> usize {
+        self.me
+    }
+
+    /// Returns the number of its ranks.
+    pub fn size(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Returns whether this rank must be in calls of the window for the others to access its memory.
     pub fn is_served(&self) -> bool {
-        self.targets[self.me].route == Route::Asked && self.targets.len() > 1 && !self.has_agents
+        self.window.is_served()
     }
 
-    /// Returns whether an agent in the network serves this member's memory.
-    pub fn has_agent(&self) -> bool {
-        self.has_agents
+    /// Returns whether such accesses of others to aligned elements are requests that this rank must
+    /// [serve](RankWindow::serve).
+    pub fn serves(&self, action: Action) -> bool {
+        self.window.serves(action)
     }
 
-    /// Returns whether operations on this member may still be in progress when their call returns.
-    #[inline]
-    pub fn is_asked(&self, target: usize) -> bool {
-        target != self.me && self.targets[target].route == Route::Asked
+    /// Returns the window itself.
+    pub fn window(&self) -> &Window {
+        &self.window
     }
 
-    /// Returns whether this member serves others or accesses their memory by messages. Then its face must
-    /// [advance](Window::advance) it.
-    pub fn goes_by_messages(&self) -> bool {
-        let several = self.targets.len() > 1;
-        several && self.targets.iter().any(|one| one.route == Route::Asked || one.control.is_none())
+    /// Returns this rank's memory while no rank writes to it.
+    ///
+    /// # Safety
+    /// No rank puts to it or updates it while the slice is used.
+    pub unsafe fn own(&self) -> &[u8] {
+        // SAFETY: it has as many bytes; the caller promises the rest.
+        unsafe { NonNull::slice_from_raw_parts(self.memory.start, self.memory.bytes).as_ref() }
     }
 
-    /// Returns the route to each member's memory as a word.
-    pub fn routes(&self) -> impl Iterator<Item = &'static str> {
-        self.targets.iter().map(|target| match target.route {
-            Route::Shared => "shared",
-            Route::Attached => "attached",
-            Route::Asked if self.has_agents => "agent",
-            Route::Asked if target.registered.is_some() => "network",
-            Route::Asked => "asked",
-        })
-    }
-
-    /// Returns a member's memory from `offset` on, if this process can access it and it has `bytes` bytes.
-    #[inline(always)]
-    pub fn here(&self, target: usize, offset: u64, bytes: u64) -> Option<NonNull<u8>> {
-        let target = self.targets.get(target)?;
-        let base = target.base?;
-        if offset > target.bytes || bytes > target.bytes - offset {
-            return None;
+    /// Executes a call.
+    pub fn call<E: Endpoint>(&mut self, endpoint: &mut E, call: WindowCall<'_>) -> Result<()> {
+        match call {
+            WindowCall::Update { target, offset, action, operand, fetched } => {
+                let bytes = match action {
+                    Action::CompareAndSwap(_) => operand.len() / 2,
+                    Action::Nothing => fetched.as_ref().map_or(0, |room| room.len()),
+                    _ => operand.len(),
+                };
+                let stretches = &[Stretch { offset, bytes: bytes as u64 }];
+                let update = Update { action, stretches, operand };
+                self.update(endpoint, target, &update, fetched)
+            }
+            WindowCall::Flush(target) => self.flush_on(endpoint, target),
+            WindowCall::Fence => self.fence_on(endpoint),
+            WindowCall::Lock(target, exclusive) => self.lock_on(endpoint, target, exclusive),
+            WindowCall::Unlock(target, exclusive) => {
+                self.flush_on(endpoint, Some(target))?;
+                self.window.unlock(endpoint, target, exclusive)
+            }
+            WindowCall::Notify(target, number) => {
+                if self.window.has_in_network(target) {
+                    self.wait(endpoint, &[], |window, _| Ok(!window.has_in_network(target)))?;
+                }
+                self.window.notify(endpoint, target, number)
+            }
+            WindowCall::AwaitNotice(number, count) => {
+                let by_message = self.window.is_served() || self.window.has_agent();
+                self.poll(endpoint, by_message, |window, _| Ok(window.notices(number) >= count))
+            }
+            WindowCall::Serve(count) if self.window.is_served() => {
+                self.wait(endpoint, &[], |window, _| Ok(window.requests_served() >= count))
+            }
+            WindowCall::Serve(_) => Ok(()),
+            WindowCall::Advance => self.go_on(endpoint),
         }
-        // SAFETY: just checked to be within the range in the offer, which lasts as long as the window.
-        Some(unsafe { base.add(offset as usize) })
     }
 
-    /// Returns the length of a member's memory.
-    pub fn bytes_of(&self, target: usize) -> u64 {
-        self.targets[target].bytes
-    }
-
-    fn target(&self, target: usize) -> Result<&Target> {
-        let size = self.targets.len();
-        self.targets.get(target).ok_or(Error::InvalidRank { rank: target, size })
-    }
-
-    /// Fails unless `bytes` bytes at `offset` are in a member's memory. Only the member can check a dynamic window.
-    fn check_range(&self, target: usize, offset: u64, bytes: u64) -> Result<()> {
-        let window_bytes = self.target(target)?.bytes;
-        if offset > window_bytes || bytes > window_bytes - offset {
-            return Err(Error::OutOfWindow { rank: target, offset, bytes, window_bytes });
+    /// Executes an update of any stretches. The old bytes go to `fetched`.
+    pub fn update<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        target: usize,
+        update: &Update<'_>,
+        mut fetched: Option<&mut [u8]>,
+    ) -> Result<()> {
+        let room = fetched.as_deref_mut();
+        let Some(ticket) = self.window.update(endpoint, target, update, room)? else {
+            return Ok(());
+        };
+        let found = self.finish(endpoint, ticket)?;
+        if let Some(fetched) = fetched {
+            fetched.copy_from_slice(&found);
         }
         Ok(())
     }
 
-    /// Returns the location of `bytes` bytes at `offset`, which were checked.
-    fn reach<E: Endpoint>(&self, endpoint: &E, target: usize, offset: u64, bytes: u64) -> Reached {
-        let one = &self.targets[target];
-        let is_shared = one.route == Route::Shared;
-        if let Some(here) = self.here(target, offset, bytes) {
-            return Reached::Here(here, is_shared);
+    /// Polls once. A polling rank yields to others if not every rank has a processor.
+    fn go_on<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
+        endpoint.progress()?;
+        self.window.advance(endpoint)?;
+        if let Some(request) = self.window.hopeless(endpoint) {
+            return Err(endpoint.give_up_on(request));
         }
-        if one.route == Route::Asked && target != self.me {
-            return Reached::Asked;
+        self.check_others(endpoint)?;
+        if !endpoint.every_rank_has_a_processor() {
+            std::thread::yield_now();
         }
-        // In a dynamic window, memory that all members can access directly is accessed directly by all of them.
-        let place = offset.wrapping_sub(one.shift);
-        let shared = endpoint.memory_at(place, bytes as usize).filter(|_| one.control.is_some());
-        match (shared, NonNull::new(offset as *mut u8)) {
-            (_, Some(own)) if target == self.me => {
-                let place = endpoint.place_of(own.as_ptr(), bytes as usize);
-                Reached::Here(own, place.is_some() && one.route != Route::Asked)
+        Ok(())
+    }
+
+    fn finish<E: Endpoint>(&mut self, endpoint: &mut E, ticket: Ticket) -> Result<Vec<u8>> {
+        self.wait(endpoint, &[], |window, _| Ok(window.has_come(ticket)))?;
+        self.window.take(ticket)
+    }
+
+    fn flush_on<E: Endpoint>(&mut self, endpoint: &mut E, target: Option<usize>) -> Result<()> {
+        if let Some(rank) = target {
+            self.context.run_rank(rank)?;
+        }
+        if !self.window.goes_by_messages() {
+            // Release, partner of any acquire that the program uses in the other ranks.
+            std::sync::atomic::fence(std::sync::atomic::Ordering::Release);
+            return Ok(());
+        }
+        self.wait(endpoint, &[], |window, _| Ok(window.under_way(target) == 0))?;
+        self.window.check()
+    }
+
+    /// Executes the fence: in round k every member notifies the member 2^k after it, and waits for that 2^k before it.
+    fn fence_on<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
+        self.flush_on(endpoint, None)?;
+        let (me, size, context) = (self.me, self.members.len(), self.context.of_collectives());
+        for (round, far) in (0..).map(|round| (round, 1_usize << round)) {
+            if far >= size {
+                break;
             }
-            (Some(here), _) if one.bytes == DYNAMIC_BYTES => Reached::Here(here, true),
-            _ => Reached::Attached(one.address.wrapping_add(offset)),
+            let (to, from) = (self.members[(me + far) % size], (me + size - far) % size);
+            let (source, tag) = (Some(self.members[from] as u32), FENCE + round);
+            let selector = Selector { context, source, tag: Some(tag) };
+            let receive = endpoint.post_receive(selector, Writable::empty())?;
+            let to = Destination { rank: to, context, tag };
+            let send = endpoint.post_send(to, Readable::empty(), Completion::Local)?;
+            let both = [receive, send];
+            self.wait(endpoint, &both, |_, endpoint| {
+                Ok(both.iter().all(|&one| endpoint.is_done(one)))
+            })?;
+            for request in both {
+                endpoint.end(request);
+            }
+        }
+        Ok(())
+    }
+
+    fn lock_on<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        target: usize,
+        exclusive: bool,
+    ) -> Result<()> {
+        self.context.run_rank(target)?;
+        let mut attempt = LockAttempt::new(target, exclusive);
+        let by_message = self.window.grants_by_message();
+        self.poll(endpoint, by_message, |window, endpoint| window.try_lock(endpoint, &mut attempt))
+    }
+
+    /// Waits until `done`, for events that arrive with messages, and serves the others meanwhile. Fails once they,
+    /// including `requests`, can never arrive.
+    pub(crate) fn wait<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        requests: &[Request],
+        mut done: impl FnMut(&mut Window, &mut E) -> Result<bool>,
+    ) -> Result<()> {
+        let (mut failed, mut hopeless) = (Ok(()), None);
+        endpoint.wait_until(&mut |endpoint| {
+            let window = &mut self.window;
+            let looked = window.advance(endpoint).and_then(|()| done(window, endpoint));
+            let is_done = looked.unwrap_or_else(|error| {
+                failed = Err(error);
+                true
+            });
+            if !is_done && endpoint.any_has_left() {
+                let of_ours = requests.iter().copied().find(|&one| endpoint.is_hopeless(one));
+                hopeless = of_ours.or_else(|| self.window.hopeless(endpoint));
+            }
+            is_done || hopeless.is_some()
+        })?;
+        hopeless.map_or(failed, |request| Err(endpoint.give_up_on(request)))
+    }
+
+    /// As `wait`, for events that other members cause without a message, unless they do so `by_message`.
+    fn poll<E: Endpoint>(
+        &mut self,
+        endpoint: &mut E,
+        by_message: bool,
+        mut done: impl FnMut(&mut Window, &mut E) -> Result<bool>,
+    ) -> Result<()> {
+        if by_message {
+            return self.wait(endpoint, &[], done);
+        }
+        loop {
+            for _ in 0..POLLS {
+                if done(&mut self.window, endpoint)? {
+                    return Ok(());
+                }
+                std::hint::spin_loop();
+                if !endpoint.every_rank_has_a_processor() {
+                    break;
+                }
+            }
+            endpoint.progress()?;
+            self.window.advance(endpoint)?;
+            self.check_others(endpoint)?;
+            std::thread::yield_now();
         }
     }
 
-    /// Frees this member's handle. The face ensures that no member needs it any more.
-    pub fn close<E: Endpoint>(self, endpoint: &mut E) {
-        if self.has_agents {
-            endpoint.remove_agent(self.context);
+    /// Fails if all others have left the run, because no member can cause the awaited event.
+    fn check_others<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+        let others = Selector { context: self.context.of_programs(), source: None, tag: None };
+        if self.members.len() > 1 && endpoint.any_has_left() && endpoint.none_will_send(others) {
+            let rank = self.members[usize::from(self.me == 0)];
+            let before = "what another rank waits for at a window".into();
+            return Err(Error::RankEnded { rank, before });
         }
-        self.part.close(endpoint);
+        Ok(())
     }
-}
 
-/// Returns the data of this process, member `me`, about each member.
-fn targets<E: Endpoint>(
-    endpoint: &E,
-    part: &WindowPart,
-    (members, me): (&[usize], usize),
-    offers: &[WindowOffer],
-) -> Box<[Target]> {
-    let seen = |offer: &WindowOffer| offer.control(endpoint);
-    let controls: Option<Vec<NonNull<Control>>> = offers.iter().map(seen).collect();
-    let can_attach = offers.iter().all(|offer| offer.can_attach);
-    let is_registered = offers.len() > 1 && offers.iter().all(|one| one.registered.is_some());
-    let target = |(index, (offer, &rank)): (usize, (&WindowOffer, &usize))| {
-        let base = offer.base(endpoint).filter(|_| controls.is_some());
-        let route = match (&controls, offer.is_shared()) {
-            (Some(_), true) => Route::Shared,
-            (Some(_), false) if can_attach => Route::Attached,
-            _ => Route::Asked,
-        };
-        let control = controls.as_ref().map(|controls| controls[index]);
-        let (base, control) = match index == me {
-            true => (part.base(), Some(part.control())),
-            false => (base.filter(|_| route == Route::Shared), control),
-        };
-        let WindowOffer { bytes, address, registered, .. } = *offer;
-        let registered = registered.filter(|_| is_registered && route == Route::Asked);
-        let base = base.filter(|_| bytes != DYNAMIC_BYTES);
-        Target {
-            rank,
-            base,
-            bytes,
-            route,
-            address,
-            shift: offer.shift(),
-            control,
-            registered,
-            words: Remembered::default(),
-        }
-    };
-    offers.iter().zip(members).enumerate().map(target).collect()
+    /// Closes the window once no member uses it any more. Returns the context of its messages.
+    pub fn close<E: Endpoint>(mut self, endpoint: &mut E) -> Result<Context> {
+        self.fence_on(endpoint)?;
+        self.wait(endpoint, &[], |window, endpoint| Ok(window.is_quiet(endpoint)))?;
+        self.fence_on(endpoint)?;
+        self.window.close(endpoint);
+        self.memory.release(endpoint);
+        Ok(self.context)
+    }
 }

@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::{AtomicElement, AtomicOperation, Element, Operation, Reduction};
+use endpoint::{AtomicElement, AtomicOperation, Element, Operation, Reduction};
 
 /// Consecutive bytes of a member's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Messages that stay in their sender's memory.
 
-/// A received message in its sender's memory. [`Rank::view`](crate::Rank::view) reads it, and
-/// [`Rank::release`](crate::Rank::release) returns the memory to the sender.
+/// A received message in its sender's memory. `Rank::view` reads it, and `Rank::release`
+/// returns the memory to the sender.
 #[must_use = "its sender waits until it is released"]
 #[derive(Debug, PartialEq, Eq)]
 pub struct InPlace(u64);

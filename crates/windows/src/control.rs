@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::words::Words;
-use crate::Result;
+use endpoint::Result;
 
 /// Number of different notices of a member of a window.
 pub const NOTICES: usize = 64;
@@ -177,7 +177,7 @@ mod tests {
     fn a_wait_for_the_lock_ends_when_the_run_does() {
         let control = Control::default();
         control.lock_updates(5, || Ok(())).unwrap();
-        let failed = crate::Error::Aborted { why: "a test".into() };
+        let failed = endpoint::Error::Aborted { why: "a test".into() };
         assert_eq!(control.updating(), Some(5));
         let waited = control.lock_updates(1, || Err(failed.clone()));
         assert_eq!(waited, Err(failed));

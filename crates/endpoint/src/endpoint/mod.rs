@@ -1,7 +1,7 @@
 //! The requirements on a fabric: the narrow interface between fabrics and programs.
 //!
 //! Below the interface are fabrics, which manage memory, processes, networks and virtual time. Above it are two faces,
-//! each written once: [`Rank`](crate::Rank), for benchmarks ([`Member`](crate::Member)), and MPI (crate `mpi`).
+//! each written once: `Rank`, for benchmarks (crate `contract`), and MPI (crate `mpi`).
 //!
 //! The trait is generic on purpose and not object safe: a face is compiled for each fabric.
 
@@ -99,7 +99,7 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + LongWaits + Si
         Err("this fabric leaves that to the system".into())
     }
 
-    /// As [`Rank::operating_system`](crate::Rank::operating_system).
+    /// Returns access to what the operating system knows of this rank, if it runs on one.
     fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
         None
     }

@@ -9,7 +9,7 @@ use super::update::{Action, Stretch, Update, update_words};
 use super::wire::Kind;
 use super::words::Manner;
 use super::{Reached, Window};
-use crate::{Endpoint, Error, Readable, RemoteAddress, Result, Writable};
+use endpoint::{Endpoint, Error, Readable, RemoteAddress, Result, Writable};
 
 impl Window {
     /// Executes an update of a member's memory. The old bytes, as many as the stretches have, go to `fetched`. If a

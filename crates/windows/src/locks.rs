@@ -7,7 +7,7 @@ use super::ask::Ticket;
 use super::control::Control;
 use super::wire::Kind;
 use super::{Route, Window};
-use crate::{Awaited, Endpoint, Error, LockHolder, Result, Selector};
+use endpoint::{Awaited, Endpoint, Error, LockHolder, Result, Selector};
 
 /// Number of times that a request for shared access yields to waiters for exclusive access.
 const TURNS_LEFT: u32 = 64;

@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use super::control::Control;
-use crate::{AtomicElements, Endpoint, RemotePlace};
+use endpoint::{AtomicElements, Endpoint, RemotePlace};
 
 /// Length of a dynamic window, to which a member adds memory at any time: offsets are addresses of its process.
 pub const DYNAMIC_BYTES: u64 = i64::MAX as u64;
@@ -129,7 +129,7 @@ impl WindowPart {
         unsafe { Self::with(endpoint, (start, bytes), allocated, E::place_of) }
     }
 
-    /// As [`new`](WindowPart::new), for memory from [`allocate_on_host`](crate::RemoteMemory::allocate_on_host), which
+    /// As [`new`](WindowPart::new), for memory from [`allocate_on_host`](endpoint::RemoteMemory::allocate_on_host), which
     /// all ranks access directly.
     ///
     /// # Safety

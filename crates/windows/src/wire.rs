@@ -1,7 +1,7 @@
 //! The requests of a member to another by message, as bytes.
 
 use super::update::{Action, Stretch};
-use crate::{AccessKind, RemoteAccess};
+use endpoint::{AccessKind, RemoteAccess};
 
 /// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

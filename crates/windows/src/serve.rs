@@ -6,7 +6,7 @@ use super::Window;
 use super::ask::{REQUESTS, answer_tag};
 use super::server::Answer;
 use super::update::Stretch;
-use crate::{Completion, Destination, Endpoint, Readable, Request, Result, Selector, Writable};
+use endpoint::{Completion, Destination, Endpoint, Readable, Request, Result, Selector, Writable};
 
 /// An incoming request and its sender.
 struct Incoming {

@@ -2,7 +2,7 @@
 
 use super::wire::{self, Kind};
 use super::{Stretch, Window};
-use crate::{
+use endpoint::{
     Completion, Destination, Endpoint, Error, Readable, Request, Result, Selector, Writable,
 };
 

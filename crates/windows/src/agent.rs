@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::ask::answer_tag;
 use super::server::Server;
-use crate::{Agent, AgentAnswer};
+use endpoint::{Agent, AgentAnswer};
 
 /// The agent of a member's memory. It shares the memory's server with the member's window.
 pub(super) struct MemberAgent {

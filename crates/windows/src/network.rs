@@ -8,7 +8,7 @@
 use super::ask::{Pending, WORD};
 use super::update::{Action, Stretch, Update};
 use super::{Target, Ticket, Window};
-use crate::{
+use endpoint::{
     AtomicElement, AtomicOperation, Endpoint, Error, OneSided, OneSidedOperation, Readable, Result,
     Writable,
 };

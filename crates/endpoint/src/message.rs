@@ -64,7 +64,7 @@ impl Tag {
 
     /// Creates a tag that user programs cannot use, for messages inside a collective. `value` is below 2^20, so that a
     /// fabric can map tags onto a smaller space.
-    pub(crate) const fn reserved(value: u32) -> Self {
+    pub const fn reserved(value: u32) -> Self {
         Tag(value | (Tag::MAX + 1))
     }
 

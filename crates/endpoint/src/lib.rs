@@ -1,0 +1,53 @@
+//! The requirements on a fabric: [`Endpoint`], its vocabulary ([`Tag`], [`Source`], [`Time`], [`Readable`] ...) and its
+//! errors.
+//!
+//! Below it are fabrics, which manage memory, processes, networks and virtual time. Therefore the crate names no fabric,
+//! reads no clock and starts no process. Above it are windows (crate `windows`), and two faces, each written once: the
+//! safe blocking interface of benchmarks (crate `contract`) and MPI (crate `mpi`).
+// Unsafe code is in `memory`, where programs promise the lifetime of memory, and in `endpoint`, where it is lent.
+#![deny(unsafe_code)]
+
+mod awaited;
+mod description;
+mod endless;
+mod endpoint;
+mod error;
+mod in_place;
+mod isolation;
+mod memory;
+mod message;
+mod operating_system;
+mod priority;
+mod real_clock;
+mod reduction;
+mod shared_line;
+mod time;
+mod work;
+
+pub use awaited::{
+    AWAITED_MAX, Awaited, LockHolder, WaitTerms, describe_unexpected, name_ranks, with_article,
+};
+pub use collectives::{AgreedCall, CallId, ReductionId};
+pub use description::{FabricDescription, SharedMemory};
+pub use endpoint::other_runs::{
+    BETWEEN_RUNS, MEETING_CONTEXT, OpenedBetweenRuns, OtherRuns, ProcessName,
+};
+pub use endpoint::{
+    AccessKind, Agent, AgentAnswer, Apply, AtomicElement, AtomicElements, AtomicOperation,
+    CollectiveCall, Combine, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
+    Envelope, LongWaits, NewContext, OneSided, OneSidedOperation, OtherEnds, REPORT_INTERVAL,
+    RememberedCall, RemoteAccess, RemoteAddress, RemoteMemory, RemotePlace, Request, Selector,
+    StartedCollective, WaitPlace, WaitReports, end_together, receive_in_turn, receive_together,
+};
+pub use error::{Error, Result};
+pub use in_place::InPlace;
+pub use isolation::Isolation;
+pub use memory::{Readable, Writable};
+pub use message::{Source, Status, Tag, TagSelector};
+pub use operating_system::{OperatingSystem, SleepCall, TracedNoise};
+pub use priority::{Priority, PriorityGranted};
+pub use real_clock::{smallest_step, wait_until};
+pub use reduction::{Element, Operation, Reduction};
+pub use shared_line::SharedLine;
+pub use time::{ClockQuality, Time, TimeSpan};
+pub use work::{Work, WorkKind};
