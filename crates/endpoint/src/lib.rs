@@ -29,15 +29,13 @@ pub use awaited::{
 };
 pub use collectives::{AgreedCall, CallId, ReductionId};
 pub use description::{FabricDescription, SharedMemory};
-pub use endpoint::other_runs::{
-    BETWEEN_RUNS, MEETING_CONTEXT, OpenedBetweenRuns, OtherRuns, ProcessName,
-};
 pub use endpoint::{
     AccessKind, Agent, AgentAnswer, Apply, AtomicElement, AtomicElements, AtomicOperation,
-    CollectiveCall, Combine, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
-    Envelope, LongWaits, NewContext, OneSided, OneSidedOperation, OtherEnds, REPORT_INTERVAL,
-    RememberedCall, RemoteAccess, RemoteAddress, RemoteMemory, RemotePlace, Request, Selector,
-    StartedCollective, WaitPlace, WaitReports, end_together, receive_in_turn, receive_together,
+    BETWEEN_RUNS, CollectiveCall, Combine, Completion, ContextOffer, ContextPlace, Destination,
+    Endpoint, Envelope, LongWaits, MEETING_CONTEXT, NewContext, OneSided, OneSidedOperation,
+    OpenedBetweenRuns, OtherEnds, OtherRuns, ProcessName, REPORT_INTERVAL, RememberedCall,
+    RemoteAccess, RemoteAddress, RemoteMemory, RemotePlace, Request, Selector, StartedCollective,
+    WaitPlace, WaitReports, end_together, receive_in_turn, receive_together,
 };
 pub use error::{Error, Result};
 pub use in_place::InPlace;

@@ -6,16 +6,14 @@ use std::ptr::NonNull;
 use contract::{
     AgreedCall, Awaited, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace,
     Destination, Endpoint, Envelope, Error, FabricDescription, InPlace, Isolation, NewContext,
-    OperatingSystem, OtherRuns, Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory,
-    Request, Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
+    OperatingSystem, Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory, Request,
+    Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
 };
 
 use crate::ClusterEndpoint;
 
 /// Shift of the host's number in places of memory, which keeps the places of different hosts apart.
 const HOST_SHIFT: u32 = 48;
-
-impl OtherRuns for ClusterEndpoint {}
 
 impl RemoteMemory for ClusterEndpoint {
     fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {

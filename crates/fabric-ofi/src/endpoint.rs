@@ -11,8 +11,8 @@ use std::ptr::NonNull;
 
 use contract::{
     AgreedCall, ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
-    FabricDescription, NewContext, OtherRuns, Priority, PriorityGranted, Readable, Request, Result,
-    Selector, Time, TimeSpan, Writable, end_together, receive_together,
+    FabricDescription, NewContext, Priority, PriorityGranted, Readable, Request, Result, Selector,
+    Time, TimeSpan, Writable, end_together, receive_together,
 };
 use fabric_tcp::{Reporter, TcpEndpoint};
 
@@ -128,8 +128,6 @@ fn details(objects: &crate::objects::Objects) -> Vec<(&'static str, String)> {
         ("receives_max", provider.receives_max.to_string()),
     ]
 }
-
-impl OtherRuns for OfiEndpoint {}
 
 // SAFETY: the provider uses the memory of a request until the operation has completed, and only then is the request
 // done, or until the queue reports that it was cancelled. A call that fails permanently closes the provider's endpoint,

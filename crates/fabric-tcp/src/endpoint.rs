@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use contract::{
     AgreedCall, ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
-    FabricDescription, LongWaits, NewContext, OperatingSystem, OtherRuns, Priority,
-    PriorityGranted, Process, Readable, RemoteMemory, Request, Result, Selector, Time, TimeSpan,
-    WaitPlace, WaitReports, Writable, end_together, receive_together,
+    FabricDescription, LongWaits, NewContext, OperatingSystem, Priority, PriorityGranted, Process,
+    Readable, RemoteMemory, Request, Result, Selector, Time, TimeSpan, WaitPlace, WaitReports,
+    Writable, end_together, receive_together,
 };
 use hosts::{Clock, LocalClock, Placement};
 use launcher::{Backoff, BackoffStep, Seat};
@@ -79,8 +79,6 @@ impl TcpEndpoint {
         self.engine.supervision.reporter()
     }
 }
-
-impl OtherRuns for TcpEndpoint {}
 
 impl LongWaits for TcpEndpoint {
     fn wait_reports(&self) -> Option<&dyn WaitReports> {

@@ -11,9 +11,9 @@ use std::ptr::NonNull;
 
 use contract::{
     AgreedCall, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination,
-    Endpoint, Envelope, Error, FabricDescription, LongWaits, NewContext, OneSided, Readable,
-    RemoteAddress, RemoteMemory, Request, Result, Selector, StartedCollective, Time, TimeSpan,
-    WaitPlace, WaitReports, Writable,
+    Endpoint, Envelope, Error, FabricDescription, LongWaits, NewContext, OneSided, OtherRuns,
+    Readable, RemoteAddress, RemoteMemory, Request, Result, Selector, StartedCollective, Time,
+    TimeSpan, WaitPlace, WaitReports, Writable,
 };
 
 use others::{is_between_runs, is_of_others, of_others, within};
@@ -316,6 +316,10 @@ unsafe impl Endpoint for Chosen {
         call: CollectiveCall<'_>,
     ) -> Option<Result<()>> {
         with!(self, mut endpoint => endpoint.advance_collective(started, call))
+    }
+
+    fn other_runs(&mut self) -> Result<&mut dyn OtherRuns> {
+        Ok(self)
     }
 
     fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {

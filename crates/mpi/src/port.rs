@@ -79,7 +79,8 @@ impl<E: Endpoint + 'static> Meetings<E> {
     /// [`ErrorClass::Other`] if the fabric does not support other runs.
     pub(crate) fn open_port(&self) -> Result<Port> {
         let mut endpoint = self.engine().endpoint()?;
-        Ok(Port { process: endpoint.own_name()?, number: endpoint.open_port()? })
+        let runs = endpoint.other_runs()?;
+        Ok(Port { process: runs.own_name()?, number: runs.open_port()? })
     }
 
     /// Closes a port.
@@ -88,7 +89,8 @@ impl<E: Endpoint + 'static> Meetings<E> {
     /// [`ErrorClass::Port`] if it is not open, or belongs to another process.
     pub(crate) fn close_port(&self, port: &Port) -> Result {
         let mut endpoint = self.engine().endpoint()?;
-        let is_closed = port.process == endpoint.own_name()? && endpoint.close_port(port.number);
+        let runs = endpoint.other_runs()?;
+        let is_closed = port.process == runs.own_name()? && runs.close_port(port.number);
         ensure!(is_closed, ErrorClass::Port, "{port} is not open in this process");
         Ok(())
     }
@@ -99,7 +101,7 @@ impl<E: Endpoint + 'static> Meetings<E> {
     /// # Errors
     /// [`ErrorClass::Port`] for another process's port, an error of `goes_on`, and errors that end the run.
     pub(crate) fn answer(&self, port: &Port, goes_on: &dyn Fn() -> Result) -> Result<Bridge<E>> {
-        let own = self.engine().endpoint()?.own_name()?;
+        let own = self.engine().endpoint()?.other_runs()?.own_name()?;
         ensure!(port.process == own, ErrorClass::Port, "{port} is another process's");
         let message = Storage::zeroed(TAG_BYTES);
         let context = self.context.of_programs();
@@ -129,7 +131,7 @@ impl<E: Endpoint + 'static> Meetings<E> {
     pub(crate) fn call(&self, port: &Port) -> Result<Bridge<E>> {
         let mut called = Ok(None);
         self.engine().wait_until(&mut |endpoint| {
-            called = endpoint.call(&port.process, port.number);
+            called = endpoint.other_runs().and_then(|runs| runs.call(&port.process, port.number));
             !matches!(called, Ok(None))
         })?;
         let missing = |why: contract::Error| no_port(format!("{port} is not open: {why}"));
@@ -139,7 +141,7 @@ impl<E: Endpoint + 'static> Meetings<E> {
         reach_all(self.engine(), &[leader])?;
         let mut endpoint = self.engine().endpoint()?;
         // Two processes may call each other at the same time.
-        let tag = 2 * self.calls.get() + u32::from(endpoint.comes_before(leader));
+        let tag = 2 * self.calls.get() + u32::from(endpoint.other_runs()?.comes_before(leader));
         self.calls.set(self.calls.get() + 1);
         let message = Storage::from(tag.to_ne_bytes().to_vec());
         let context = self.context.of_programs();

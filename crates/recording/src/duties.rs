@@ -84,8 +84,6 @@ impl<E: Endpoint> Dutiful<E> {
 /// Recordings contain no access to the memory of other ranks.
 impl<E: Endpoint> RemoteMemory for Dutiful<E> {}
 
-impl<E> contract::OtherRuns for Dutiful<E> {}
-
 impl<E> contract::LongWaits for Dutiful<E> {}
 
 // SAFETY: it does with all memory what the endpoint inside does, which keeps the contract's promises.

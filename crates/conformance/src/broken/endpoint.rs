@@ -6,8 +6,8 @@ use crate::reference::ReferenceEndpoint;
 use contract::FabricDescription;
 use contract::{
     AgreedCall, ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, Endpoint,
-    Envelope, Error, LongWaits, NewContext, OtherRuns, Readable, RemoteMemory, Request, Result,
-    Selector, StartedCollective, Time, Writable,
+    Envelope, Error, LongWaits, NewContext, Readable, RemoteMemory, Request, Result, Selector,
+    StartedCollective, Time, Writable,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,8 +63,6 @@ impl BrokenEndpoint {
         Selector { context: self.context(selector.context), ..selector }
     }
 }
-
-impl OtherRuns for BrokenEndpoint {}
 
 impl LongWaits for BrokenEndpoint {}
 

@@ -9,8 +9,8 @@ use super::machine::Machine;
 use contract::FabricDescription;
 use contract::{
     ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error, LongWaits,
-    NewContext, OtherRuns, Readable, RemoteMemory, Request, Result, Selector, SharedLine, Time,
-    TimeSpan, Writable, check_rank,
+    NewContext, Readable, RemoteMemory, Request, Result, Selector, SharedLine, Time, TimeSpan,
+    Writable, check_rank,
 };
 
 /// One rank's endpoint of the reference fabric.
@@ -28,8 +28,6 @@ impl ReferenceEndpoint {
 }
 
 /// The ranks are threads, so an address is a place.
-impl OtherRuns for ReferenceEndpoint {}
-
 impl LongWaits for ReferenceEndpoint {}
 
 impl RemoteMemory for ReferenceEndpoint {

@@ -1,16 +1,14 @@
 //! The requirements on a fabric: the narrow interface between fabrics and programs.
 //!
-//! Below the interface are fabrics, which manage memory, processes, networks and virtual time. Above it are two faces,
-//! each written once: `Rank`, for benchmarks (crate `contract`), and MPI (crate `mpi`).
-//!
-//! The trait is generic on purpose and not object safe: a face is compiled for each fabric.
+//! Below it are fabrics; above it are two faces, which have the common part of programs: `Rank` (crate `contract`), and
+//! MPI (crate `mpi`). The trait is not object safe on purpose: a face is compiled for each fabric.
 
 mod collective;
 mod context;
 mod long_wait;
 mod message;
 mod one_sided;
-pub(crate) mod other_runs;
+mod other_runs;
 mod remote;
 
 pub use collective::{Apply, CollectiveCall, Combine, StartedCollective};
@@ -26,16 +24,16 @@ pub use message::{
 pub use one_sided::{
     AtomicElement, AtomicElements, AtomicOperation, OneSided, OneSidedOperation, RemotePlace,
 };
+pub use other_runs::{BETWEEN_RUNS, MEETING_CONTEXT, OpenedBetweenRuns, OtherRuns, ProcessName};
 pub use remote::{AccessKind, Agent, AgentAnswer, RemoteAccess, RemoteAddress, RemoteMemory};
 
 use std::ptr::NonNull;
 
 use collectives::AgreedCall;
 
-use crate::FabricDescription;
 use crate::{
-    ClockQuality, Error, InPlace, Isolation, OperatingSystem, Priority, PriorityGranted, Readable,
-    Result, SharedLine, Time, TimeSpan, Work, Writable,
+    ClockQuality, Error, FabricDescription, InPlace, Isolation, OperatingSystem, Priority,
+    PriorityGranted, Readable, Result, SharedLine, Time, TimeSpan, Work, Writable,
 };
 
 /// One rank's endpoint of a fabric.
@@ -56,7 +54,7 @@ use crate::{
 /// An implementation uses the memory of a request ([`Readable`], [`Writable`]) only from its post until it is done or
 /// cancelled, and never after a call has failed permanently. Faces lend the memory of blocking calls on that promise.
 #[allow(unsafe_code)]
-pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + LongWaits + Sized {
+pub unsafe trait Endpoint: RemoteMemory + LongWaits + Sized {
     // Identity and placement.
     /// Returns this rank's number.
     fn rank(&self) -> usize;
@@ -125,6 +123,14 @@ pub unsafe trait Endpoint: RemoteMemory + other_runs::OtherRuns + LongWaits + Si
     /// Returns this rank's part of a new context. The members exchange their parts, then open the context or withdraw.
     fn offer_context(&mut self) -> ContextOffer {
         ContextOffer::NOTHING
+    }
+
+    /// Returns the connections to other runs, from the first call on.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the fabric has none.
+    fn other_runs(&mut self) -> Result<&mut dyn OtherRuns> {
+        Err(other_runs::unsupported())
     }
 
     /// Withdraws an offer for which no context will be created.

@@ -37,67 +37,51 @@ pub struct OpenedBetweenRuns {
     pub place: ContextPlace,
 }
 
-/// The connections of an endpoint to other runs. The provided methods are for a fabric without any.
+/// The connections of an endpoint to other runs ([`Endpoint::other_runs`](crate::Endpoint::other_runs)).
 pub trait OtherRuns {
     /// Returns this process's name. From the first call on the process answers callers.
     ///
     /// # Errors
     /// [`Error::Unsupported`] and [`Error::System`].
-    fn own_name(&mut self) -> Result<ProcessName> {
-        unsupported()
-    }
+    fn own_name(&mut self) -> Result<ProcessName>;
 
     /// Returns the number of a process: its rank, if it is of this run.
     ///
     /// # Errors
     /// As for [`own_name`](OtherRuns::own_name).
-    fn meet(&mut self, _name: &ProcessName) -> Result<usize> {
-        unsupported()
-    }
+    fn meet(&mut self, name: &ProcessName) -> Result<usize>;
 
     /// Returns whether this process's name precedes that of another process with a number.
-    fn comes_before(&self, _other: usize) -> bool {
-        false
-    }
+    fn comes_before(&mut self, other: usize) -> bool;
 
     /// Returns whether this process is connected with all of `members`, which have numbers. If not, the connection is
     /// in progress: all of them must call this again after every poll.
     ///
     /// # Errors
     /// [`Error::System`] if one of them cannot be called.
-    fn reach(&mut self, _members: &[usize]) -> Result<bool> {
-        unsupported()
-    }
+    fn reach(&mut self, members: &[usize]) -> Result<bool>;
 
     /// Opens a port: others may [`call`](OtherRuns::call) it by this number and this process's name.
     ///
     /// # Errors
     /// As for [`own_name`](OtherRuns::own_name).
-    fn open_port(&mut self) -> Result<u32> {
-        unsupported()
-    }
+    fn open_port(&mut self) -> Result<u32>;
 
     /// Closes a port. Returns false if it is not open.
-    fn close_port(&mut self, _port: u32) -> bool {
-        false
-    }
+    fn close_port(&mut self, port: u32) -> bool;
 
     /// Calls a port of a process. Returns the number of that process once it has answered that the port is open. Must
     /// be called again after every poll until then.
     ///
     /// # Errors
     /// [`Error::System`] if no process answers there, or the port is not open.
-    fn call(&mut self, _name: &ProcessName, _port: u32) -> Result<Option<usize>> {
-        unsupported()
-    }
+    fn call(&mut self, name: &ProcessName, port: u32) -> Result<Option<usize>>;
 
     /// Returns this process's part of a new context between runs, as [`offer_context`](crate::Endpoint::offer_context).
     ///
     /// # Errors
     /// As for [`own_name`](OtherRuns::own_name).
-    fn offer_between_runs(&mut self) -> Result<ContextOffer> {
-        unsupported()
-    }
+    fn offer_between_runs(&mut self) -> Result<ContextOffer>;
 
     /// Opens the context for `members`, in which this process has the number `me`. All must be connected with each
     /// other.
@@ -106,16 +90,15 @@ pub trait OtherRuns {
     /// As for [`own_name`](OtherRuns::own_name).
     fn open_between_runs(
         &mut self,
-        _members: &[usize],
-        _me: usize,
-        _offers: &[ContextOffer],
-    ) -> Result<OpenedBetweenRuns> {
-        unsupported()
-    }
+        members: &[usize],
+        me: usize,
+        offers: &[ContextOffer],
+    ) -> Result<OpenedBetweenRuns>;
 }
 
+/// Returns the error of a fabric without any.
 #[cold]
-fn unsupported<T>() -> Result<T> {
+pub(super) fn unsupported() -> Error {
     let (fabric, what) = ("this fabric".into(), "reach processes of other runs".into());
-    Err(Error::Unsupported { fabric, what })
+    Error::Unsupported { fabric, what }
 }

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
-    FabricDescription, LongWaits, NewContext, OperatingSystem, OtherRuns, Readable, RemoteMemory,
-    Request, Result, Selector, Time, Writable,
+    FabricDescription, LongWaits, NewContext, OperatingSystem, Readable, RemoteMemory, Request,
+    Result, Selector, Time, Writable,
 };
 
 use super::requests::Kind;
@@ -16,8 +16,6 @@ const POLLS_BEFORE_YIELDING: u32 = 100;
 
 /// Windows use messages.
 impl RemoteMemory for MpiEndpoint {}
-
-impl OtherRuns for MpiEndpoint {}
 
 impl LongWaits for MpiEndpoint {}
 

@@ -4,8 +4,8 @@ use std::ptr::NonNull;
 
 use contract::{
     AgreedCall, Awaited, ClockQuality, CollectiveCall, Completion, ContextPlace, Destination,
-    EAGER_BYTES, Endpoint, Envelope, Error, FabricDescription, NewContext, OtherRuns, Readable,
-    Request, Result, Selector, Time, TimeSpan, Writable, check_rank,
+    EAGER_BYTES, Endpoint, Envelope, Error, FabricDescription, NewContext, Readable, Request,
+    Result, Selector, Time, TimeSpan, Writable, check_rank,
 };
 
 use super::ProxyEndpoint;
@@ -14,8 +14,6 @@ use crate::ask::Ask;
 use crate::clock::VirtualClock;
 use crate::line::LONGEST_BYTES;
 use crate::reply::{Kind, envelope_of};
-
-impl OtherRuns for ProxyEndpoint {}
 
 // SAFETY: the data of a send are copied into the line when it is posted. The memory of a receive is written when a
 // reply reports it as done. No reply does that for an operation that was cancelled or has ended; once a call has failed

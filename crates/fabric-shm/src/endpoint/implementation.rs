@@ -6,17 +6,15 @@ use std::time::Duration;
 use collectives::AgreedCall;
 use contract::{
     ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
-    Envelope, Error, FabricDescription, InPlace, Isolation, NewContext, OperatingSystem, OtherRuns,
-    Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory, Request, Result, Selector,
-    SharedLine, StartedCollective, Time, TimeSpan, Writable,
+    Envelope, Error, FabricDescription, InPlace, Isolation, NewContext, OperatingSystem, Priority,
+    PriorityGranted, Readable, RemoteAddress, RemoteMemory, Request, Result, Selector, SharedLine,
+    StartedCollective, Time, TimeSpan, Writable,
 };
 
 use launcher::is_liveness_check_due;
 
 use super::ShmEndpoint;
 use crate::engine::Engine;
-
-impl OtherRuns for ShmEndpoint {}
 
 impl RemoteMemory for ShmEndpoint {
     fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {

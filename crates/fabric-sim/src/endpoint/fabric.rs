@@ -2,9 +2,9 @@
 
 use contract::{
     Agent, AgreedCall, ClockQuality, CollectiveCall, Completion, ContextPlace, Destination,
-    Endpoint, Envelope, Error, FabricDescription, LongWaits, NewContext, OtherRuns, Priority,
-    PriorityGranted, Readable, RemoteAccess, RemoteMemory, Request, Result, Selector, Time,
-    TimeSpan, Work, Writable, check_rank,
+    Endpoint, Envelope, Error, FabricDescription, LongWaits, NewContext, Priority, PriorityGranted,
+    Readable, RemoteAccess, RemoteMemory, Request, Result, Selector, Time, TimeSpan, Work,
+    Writable, check_rank,
 };
 
 use super::SimEndpoint;
@@ -38,8 +38,6 @@ impl RemoteMemory for SimEndpoint<'_> {
         self.access(to, context, access, request, answer)
     }
 }
-
-impl OtherRuns for SimEndpoint<'_> {}
 
 impl LongWaits for SimEndpoint<'_> {}
 

@@ -169,7 +169,7 @@ impl OtherRuns for Chosen {
         Ok(self.begin_with_others()?.meet(name))
     }
 
-    fn comes_before(&self, other: usize) -> bool {
+    fn comes_before(&mut self, other: usize) -> bool {
         self.others().has(|known| known.comes_before(other))
     }
 

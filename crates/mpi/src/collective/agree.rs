@@ -35,7 +35,7 @@ impl Proposal {
         let engine = at.context.engine();
         let mut endpoint = engine.endpoint()?;
         if at.context.is_between_runs() {
-            return Ok(Proposal { number: 0, offer: endpoint.offer_between_runs()? });
+            return Ok(Proposal { number: 0, offer: endpoint.other_runs()?.offer_between_runs()? });
         }
         let number = engine.propose_context(at.rank == 0)?;
         Ok(Proposal { number, offer: endpoint.offer_context() })

@@ -25,7 +25,8 @@ impl MemberOffer {
 
     fn own<E: Endpoint>(engine: &Engine<E>) -> Result<Self> {
         let mut endpoint = engine.endpoint()?;
-        Ok(MemberOffer { name: endpoint.own_name()?, offer: endpoint.offer_between_runs()? })
+        let runs = endpoint.other_runs()?;
+        Ok(MemberOffer { name: runs.own_name()?, offer: runs.offer_between_runs()? })
     }
 
     fn to_bytes(self) -> Vec<u8> {
@@ -48,7 +49,7 @@ pub(crate) fn reach_all<E: Endpoint>(engine: &Engine<E>, members: &[usize]) -> R
     let until = engine.endpoint()?.now() + REACH_LIMIT;
     let mut reached = Ok(false);
     engine.wait_until(&mut |endpoint| {
-        reached = endpoint.reach(members);
+        reached = endpoint.other_runs().and_then(|runs| runs.reach(members));
         !matches!(reached, Ok(false)) || endpoint.now() > until
     })?;
     let late = "a process of another run did not call";
@@ -97,7 +98,8 @@ impl<E: Endpoint + 'static> Communicator<E> {
             if own[0].name < theirs[0].name { (own, theirs) } else { (theirs, own) };
         let meet = |all: &[MemberOffer]| -> Result<Group> {
             let mut endpoint = self.engine().endpoint()?;
-            let numbers = all.iter().map(|one| endpoint.meet(&one.name));
+            let runs = endpoint.other_runs()?;
+            let numbers = all.iter().map(|one| runs.meet(&one.name));
             Ok(numbers.collect::<contract::Result<Vec<_>>>()?.into())
         };
         let (one, other) = (meet(&first)?, meet(&second)?);
