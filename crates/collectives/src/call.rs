@@ -1,39 +1,10 @@
-//! Collective calls, and the algorithms that can carry them out.
+//! Collective calls, and their schedules.
 
 use crate::algorithm::{
     all_to_all, allgather, allreduce, barrier, broadcast, gather, reduce, reduce_scatter, scan,
     scatter, two_level,
 };
-use crate::{Blocks, Collective, HostMap, Membership, Order, Own, Schedule};
-
-/// The algorithms, by their names in the literature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Algorithm {
-    /// In round k, each member signals the one 2^k after it.
-    Dissemination,
-    /// A tree that doubles the number of reached members at each level.
-    Binomial,
-    /// A broadcast as a scatter down the tree followed by an allgather by dissemination.
-    ScatterBruck,
-    /// A broadcast as a scatter down the tree followed by an allgather around the ring.
-    ScatterRing,
-    /// Each member sends to its neighbour.
-    Ring,
-    /// Dissemination with several blocks in a message.
-    Bruck,
-    /// Partners at distances 1, 2, 4 ... exchange all their data.
-    RecursiveDoubling,
-    /// Partners at distances P/2, P/4 ... 1 exchange half of their common data.
-    RecursiveHalving,
-    /// Recursive halving followed by recursive doubling or a gather.
-    Rabenseifner,
-    /// One partner at a time.
-    Pairwise,
-    /// All partners at once.
-    Linear,
-    /// Inside groups of members, and between their leaders.
-    TwoLevel,
-}
+use crate::{Algorithm, Blocks, Collective, HostMap, Membership, Order, Own, Schedule};
 
 /// A call, the same at all members. Lengths are in units: elements of reductions, bytes of others.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,34 +75,6 @@ pub enum Call {
         /// True if a member's own input is left out.
         exclusive: bool,
     },
-}
-
-impl Algorithm {
-    /// Every algorithm, with its name.
-    pub const ALL: [(Algorithm, &str); 12] = [
-        (Algorithm::Dissemination, "dissemination"),
-        (Algorithm::Binomial, "binomial"),
-        (Algorithm::ScatterBruck, "scatter-bruck"),
-        (Algorithm::ScatterRing, "scatter-ring"),
-        (Algorithm::Ring, "ring"),
-        (Algorithm::Bruck, "bruck"),
-        (Algorithm::RecursiveDoubling, "recursive-doubling"),
-        (Algorithm::RecursiveHalving, "recursive-halving"),
-        (Algorithm::Rabenseifner, "rabenseifner"),
-        (Algorithm::Pairwise, "pairwise"),
-        (Algorithm::Linear, "linear"),
-        (Algorithm::TwoLevel, "two-level"),
-    ];
-
-    /// Returns the algorithm with a name.
-    pub fn named(name: &str) -> Option<Self> {
-        Algorithm::ALL.iter().find(|(_, own)| *own == name).map(|(algorithm, _)| *algorithm)
-    }
-
-    /// Returns the name by which users select it.
-    pub fn name(self) -> &'static str {
-        Algorithm::ALL[self as usize].1
-    }
 }
 
 impl Call {
@@ -304,18 +247,6 @@ impl Call {
                 two_level::allreduce((group, map), length, order, own)
             }
             _ => unreachable!("{self:?} has no algorithm in two levels"),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn algorithms_are_at_their_own_indices_in_the_table() {
-        for (index, (algorithm, _)) in Algorithm::ALL.iter().enumerate() {
-            assert_eq!(*algorithm as usize, index);
         }
     }
 }

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Algorithm;
-
 /// The collectives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -30,6 +28,35 @@ pub enum Collective {
     InclusiveScan,
     /// Combines the inputs of the members before each member in its output.
     ExclusiveScan,
+}
+
+/// The algorithms, by their names in the literature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Algorithm {
+    /// In round k, each member signals the one 2^k after it.
+    Dissemination,
+    /// A tree that doubles the number of reached members at each level.
+    Binomial,
+    /// A broadcast as a scatter down the tree followed by an allgather by dissemination.
+    ScatterBruck,
+    /// A broadcast as a scatter down the tree followed by an allgather around the ring.
+    ScatterRing,
+    /// Each member sends to its neighbour.
+    Ring,
+    /// Dissemination with several blocks in a message.
+    Bruck,
+    /// Partners at distances 1, 2, 4 ... exchange all their data.
+    RecursiveDoubling,
+    /// Partners at distances P/2, P/4 ... 1 exchange half of their common data.
+    RecursiveHalving,
+    /// Recursive halving followed by recursive doubling or a gather.
+    Rabenseifner,
+    /// One partner at a time.
+    Pairwise,
+    /// All partners at once.
+    Linear,
+    /// Inside groups of members, and between their leaders.
+    TwoLevel,
 }
 
 impl Collective {
@@ -92,14 +119,45 @@ impl Collective {
     }
 }
 
+impl Algorithm {
+    /// Every algorithm, with its name.
+    pub const ALL: [(Algorithm, &str); 12] = [
+        (Algorithm::Dissemination, "dissemination"),
+        (Algorithm::Binomial, "binomial"),
+        (Algorithm::ScatterBruck, "scatter-bruck"),
+        (Algorithm::ScatterRing, "scatter-ring"),
+        (Algorithm::Ring, "ring"),
+        (Algorithm::Bruck, "bruck"),
+        (Algorithm::RecursiveDoubling, "recursive-doubling"),
+        (Algorithm::RecursiveHalving, "recursive-halving"),
+        (Algorithm::Rabenseifner, "rabenseifner"),
+        (Algorithm::Pairwise, "pairwise"),
+        (Algorithm::Linear, "linear"),
+        (Algorithm::TwoLevel, "two-level"),
+    ];
+
+    /// Returns the algorithm with a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Algorithm::ALL.iter().find(|(_, own)| *own == name).map(|(algorithm, _)| *algorithm)
+    }
+
+    /// Returns the name by which users select it.
+    pub fn name(self) -> &'static str {
+        Algorithm::ALL[self as usize].1
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn collectives_are_at_their_own_indices_in_the_table() {
+    fn collectives_and_algorithms_are_at_their_own_indices_in_the_tables() {
         for (index, (operation, name)) in Collective::ALL.iter().enumerate() {
             assert_eq!((*operation as usize, operation.name()), (index, *name));
+        }
+        for (index, (algorithm, _)) in Algorithm::ALL.iter().enumerate() {
+            assert_eq!(*algorithm as usize, index);
         }
     }
 }

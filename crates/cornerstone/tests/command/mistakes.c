@@ -2,7 +2,7 @@
 #include <mpi.h>
 #include <string.h>
 
-static int rank, size, value = 5, all[64];
+static int rank, size, value = 5, all[64], ones[] = {1, 1, 1, 1}, places[] = {0, 1, 2, 3};
 
 static int is(const char *name, char **words) { return strcmp(words[1], name) == 0; }
 
@@ -20,7 +20,7 @@ int main(int count, char **words) {
     if (is("order", words)) MPI_Bcast(&value, 1, MPI_INT, 0, comm);
     if (is("order", words) && !other) MPI_Allreduce(&value, all, 1, MPI_INT, MPI_SUM, comm);
     if (is("kind", words) && other) MPI_Gather(&value, 1, MPI_INT, all, 1, MPI_INT, 0, comm);
-    if (is("kind", words) && !other) MPI_Scan(&value, all, 1, MPI_INT, MPI_SUM, comm);
+    if (is("kind", words) && !other) MPI_Allgatherv(&value, 1, MPI_INT, all, ones, places, MPI_INT, comm);
     if (is("manner", words) && other) {
         MPI_Request request;
         MPI_Iallreduce(&value, all, 1, MPI_INT, MPI_SUM, comm, &request);

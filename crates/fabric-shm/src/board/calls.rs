@@ -5,7 +5,7 @@ use collectives::{AgreedCall, CallId};
 use crate::primitive::{AtomicU64, Ordering, fence};
 
 /// Number of a member's last calls of each kind that are kept.
-const REMEMBERED: usize = if cfg!(loom) { 2 } else { 16 };
+pub(crate) const REMEMBERED: usize = if cfg!(loom) { 2 } else { 16 };
 
 /// Numbers of published calls of a member: over boards in the high half, by messages in the low half.
 ///

@@ -10,7 +10,7 @@ mod calls;
 mod counter;
 mod levels;
 
-pub(crate) use calls::{History, RecentCalls, RecentCallsByMessages};
+pub(crate) use calls::{History, REMEMBERED, RecentCalls, RecentCallsByMessages};
 pub(crate) use counter::{Counter, SlotCounters};
 pub(crate) use levels::{Levels, Lines, SlotLevels};
 

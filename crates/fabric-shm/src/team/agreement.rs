@@ -6,7 +6,7 @@ use contract::Error;
 
 use super::call::CallCounts;
 use super::{CompiledCaller, Result, Team};
-use crate::board::{SLOTS, has_reached};
+use crate::board::{REMEMBERED, SLOTS, has_reached};
 use launcher::State;
 
 /// The members for whose parts a rank waits.
@@ -85,10 +85,10 @@ impl Team {
             .find(|&other| self.board(other).history.contradicts(over_boards, by_messages))
     }
 
-    /// Returns a member's call with this number, if it was published. The lengths of calls over boards lie beside their
-    /// parts; `bytes` stands for them.
+    /// Returns a member's call with this number, if it was published; calls that are not counted have number 0. The
+    /// lengths of calls over boards lie beside their parts; `bytes` stands for them.
     fn call_of(&self, member: usize, number: u32, bytes: usize) -> Option<AgreedCall> {
-        let board = self.board(member);
+        let board = Some(self.board(member)).filter(|_| number != 0)?;
         let over_boards = || board.recent_over_boards.call_id(number);
         let by_messages = board.recent_by_messages.call(number);
         by_messages.or_else(|| over_boards().map(|id| AgreedCall { id, bytes }))
@@ -109,6 +109,27 @@ impl Team {
             let [me, other] = self.names_of(caller, member);
             Error::of_calls((me, own), (other, theirs))
         })
+    }
+
+    /// Returns the error of the first of the kept calls in which a member differs, except in the length: `suspect` if
+    /// that is one. A member that only receives in a call publishes nothing, but another may have published the same.
+    fn differ_before<C: CompiledCaller>(&self, caller: &mut C, suspect: usize) -> Option<Error> {
+        let (last, under_way) = (self.counts.number(), self.counts.under_way);
+        let of = |member, number| Some(self.call_of(member, number, 0)?.id);
+        let own = |number| match number == under_way && number != 0 {
+            true => Some(self.call.call_id),
+            false => of(self.me, number),
+        };
+        let differs = |age| {
+            let number = last.wrapping_sub(age);
+            let own = own(number)?;
+            let differs = |&member: &usize| of(member, number).is_some_and(|theirs| theirs != own);
+            let member = std::iter::once(suspect).chain(0..self.size()).find(differs)?;
+            Some((own, member, of(member, number)?))
+        };
+        let (own, member, theirs) = (0..REMEMBERED as u32).rev().find_map(differs)?;
+        let [me, other] = self.names_of(caller, member);
+        Error::of_calls((me, own.into()), (other, theirs.into()))
     }
 
     /// Returns the ranks in messages to the user of this rank and of a member.
@@ -155,8 +176,10 @@ impl Team {
             return Some(out_of_step());
         }
         let error = differing.or_else(|| {
-            let [me, other] = self.names_of(caller, self.find_contradicting()?);
-            Some(own.map_or_else(out_of_step, |own| Error::of_unknown_call((me, own.id), other)))
+            let member = self.find_contradicting()?;
+            let [me, other] = self.names_of(caller, member);
+            let unknown = || own.map(|own| Error::of_unknown_call((me, own.id), other));
+            Some(self.differ_before(caller, member).or_else(unknown).unwrap_or_else(out_of_step))
         })?;
         self.break_team(caller, number);
         Some(error)
@@ -189,16 +212,18 @@ impl Team {
         caller.on_mismatch(error.unwrap_or_else(out_of_step))
     }
 
-    /// Returns the error of a call in which a member does not take part; `does` says what it does instead.
+    /// Returns the error of a call in which a member does not take part; `does` says what it does instead, if the two
+    /// have made the same calls before.
     pub(super) fn not_in_call<C: CompiledCaller>(
         &self,
         caller: &mut C,
         member: usize,
         does: &str,
     ) -> Error {
-        let rank = caller.engine().name_of(self.members[member]);
+        let [_, rank] = self.names_of(caller, member);
         let call = self.call.call_id;
-        Error::MismatchedCollective { explanation: format!("rank {rank} {does} {call}") }
+        let explanation = format!("rank {rank} {does} {call}");
+        self.differ_before(caller, member).unwrap_or(Error::MismatchedCollective { explanation })
     }
 
     /// Returns the error of this call if a member makes another one.
@@ -207,7 +232,14 @@ impl Team {
         let own = AgreedCall { id: self.call.call_id, bytes: self.call.bytes };
         let theirs = self.call_of(member, self.counts.under_way, own.bytes);
         let error = theirs.and_then(|theirs| Error::of_calls((me, own), (other, theirs)));
-        error.unwrap_or_else(|| Error::of_unknown_call((me, own.id), other))
+        error
+            .or_else(|| self.differ_before(caller, member))
+            .unwrap_or_else(|| Error::of_unknown_call((me, own.id), other))
+    }
+
+    /// Returns the error of a call that fails because members are out of step since another.
+    pub(super) fn after_another<C: CompiledCaller>(&self, caller: &mut C) -> Error {
+        self.differ_before(caller, self.me).unwrap_or_else(out_of_step)
     }
 
     /// Finds a member that is in another call in this step, or has ended the step without the awaited part.

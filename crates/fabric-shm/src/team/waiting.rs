@@ -3,7 +3,7 @@
 use contract::Error;
 use launcher::is_liveness_check_due;
 
-use super::agreement::{Agreement, Awaited, out_of_step};
+use super::agreement::{Agreement, Awaited};
 use super::levels::Arrivals;
 use super::{CompiledCaller, Result, Stop, Team};
 use crate::board::SLOTS;
@@ -269,7 +269,10 @@ impl Team {
         found: &Findings,
     ) -> Result<()> {
         match *found {
-            Findings { broken: true, .. } => Err(caller.on_mismatch(out_of_step()).into()),
+            Findings { broken: true, .. } => {
+                let error = self.after_another(caller);
+                Err(caller.on_mismatch(error).into())
+            }
             Findings { finished: Some(rank), .. } => {
                 let before = "it came to a collective that is waited for".into();
                 let rank = caller.engine().name_of(rank);
