@@ -38,9 +38,8 @@ use crate::{
 
 /// One rank's endpoint of a fabric.
 ///
-/// Ranks are numbers of the run, 0 to `size() - 1`. A message belongs to a *context*, a private space of messages: a
-/// receive matches messages of its own context only. Each context number N of the faces takes two of these: 2 N for the
-/// messages of programs, and 2 N + 1 for those inside collectives.
+/// Ranks are numbers of the run, 0 to `size() - 1`. A receive matches messages of its own *context* only. Each context
+/// number N of the faces takes two of these: 2 N for messages of programs, and 2 N + 1 for those inside collectives.
 ///
 /// # Matching
 /// Messages between two ranks in one context match receives with agreeing tags in the order in which both were posted.
