@@ -132,8 +132,15 @@ fn members_of_a_collective_that_name_different_roots_are_told_with_both_calls() 
     let expected = format!(
         "{call} has rank 1 as its root, but in the same collective rank 0 calls {call} with rank 0 as its root"
     );
-    for way in WAYS {
+    let [local, tcp, simulated] = WAYS;
+    for way in [local, tcp] {
         assert_eq!(checked(&lab, way, "roots_differ"), [&*expected], "{way:?}");
+    }
+    // In virtual time the second call fails at once.
+    let ended = run_program(&lab, &[simulated, &["--check"]].concat(), "roots_differ");
+    assert_ne!(ended.status, Some(0), "{ended:#?}");
+    for told in ["do not match", "in broadcast with root 0", "in broadcast with root 1"] {
+        assert!(ended.stderr.contains(told), "{told}: {ended:#?}");
     }
 }
 

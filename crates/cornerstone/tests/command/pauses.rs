@@ -65,8 +65,8 @@ fn options_that_nothing_in_the_run_would_use_are_refused() {
             &["--threshold 2.00 ms", "--limit 1.00 ms"],
         ),
         (&["clock", "--load", "1000"], &["--load", "`hartstone`"]),
-        (&["ping-pong", "--explain"], &["--explain", "periods"]),
-        (&["clock", "--period", "5ms"], &["--period", "periods"]),
+        (&["ping-pong", "--explain"], &["--explain", "`pipeline`"]),
+        (&["clock", "--period", "5ms"], &["--period", "`pipeline`"]),
         (&["hartstone", "--fabric", "sim:cluster", "--explain"], &["--explain", "--search-limit"]),
     ] {
         lab.run(&[&["run"], words].concat()).refuses(2, parts);

@@ -11,8 +11,9 @@ fn a_steady_stream_has_its_rates_over_time_and_its_gaps() {
         for of in all {
             let metrics: Vec<&str> = of.iter().map(|one| one.metric.as_str()).collect();
             assert_eq!(metrics, ["rate", "gap", "longest_gap", "recovery"]);
-            // A hundred parts of the time, and a gap for each pair.
-            assert_eq!([of[0].samples.len(), of[1].samples.len()], [100, ranks / 2]);
+            // At most a hundred parts of the time, fewer of few messages, and a gap for each pair.
+            assert!((1..=100).contains(&of[0].samples.len()), "{:?}", of[0].samples);
+            assert_eq!(of[1].samples.len(), ranks / 2);
             assert_eq!(of[2].summary.median, of[1].summary.max);
         }
     }
@@ -27,8 +28,9 @@ fn a_shared_stream_has_its_rates_beside_those_of_the_others() {
         for of in all {
             let metrics: Vec<&str> = of.iter().map(|one| one.metric.as_str()).collect();
             assert_eq!(metrics, ["rate", "others", "gap"]);
-            // A rank that has no processor in the middle third sends nothing, so the sent amount is not known here.
-            assert_eq!([of[0].samples.len(), of[1].samples.len()], [100, 100]);
+            // A rank that has no processor in the middle third sends nothing, so the sent amount is not known here, nor
+            // the number of parts, which is smaller for few messages.
+            assert!(of[..2].iter().all(|one| (1..=100).contains(&one.samples.len())), "{of:?}");
         }
     }
 }
