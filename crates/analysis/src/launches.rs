@@ -241,6 +241,11 @@ pub fn pooled(mut run: Run) -> Run {
     run
 }
 
+/// Returns what the measurements of a case have in common.
+fn case(m: &Measurement) -> (Key, String) {
+    (m.key(), m.fabric.clone())
+}
+
 /// What the launches of a case are pooled by, besides themselves.
 struct OfRun {
     precision: f64,

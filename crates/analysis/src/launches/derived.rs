@@ -4,8 +4,11 @@
 //! rates is not the inverse of the median of times. The derived number follows from the other one, so that a row is of
 //! one set of samples.
 
+use std::collections::BTreeMap;
+
 use record::Measurement;
 
+use super::case;
 use crate::statistics::Sample;
 
 /// Largest relative difference between the products of both medians in the launches. Medians between two samples are not
@@ -14,30 +17,30 @@ const PRODUCTS_DIFFER_BY: f64 = 0.01;
 
 /// Computes the derived numbers of pooled measurements from those that they follow from.
 pub(super) fn derive(measurements: &mut [Measurement]) {
-    for index in 0..measurements.len() {
-        let derived = &measurements[index];
-        if !derived.samples.is_empty() || derived.launch_medians.len() < 2 {
-            continue;
-        }
-        let source = measurements.iter().filter(|one| is_source(one, derived));
-        let found = source.map(|one| (one, product(one, derived))).find_map(|(one, product)| {
-            let of = |value: f64| product.map(|product| product / value);
-            let s = &one.summary;
-            Some((of(s.median)?, of(s.ci_high)?, of(s.ci_low)?))
-        });
-        if let Some((median, low, high)) = found {
-            let summary = &mut measurements[index].summary;
-            (summary.median, summary.ci_low, summary.ci_high) = (median, low, high);
-            (summary.p99, summary.p999) = (summary.p99.max(median), summary.p999.max(median));
+    let mut cases: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (index, m) in measurements.iter().enumerate().filter(|(_, m)| m.launch_medians.len() > 1) {
+        cases.entry(case(m)).or_default().push(index);
+    }
+    for numbers in cases.into_values() {
+        let (sources, derived): (Vec<usize>, Vec<usize>) =
+            numbers.into_iter().partition(|&index| !measurements[index].samples.is_empty());
+        for index in derived {
+            let derived = &measurements[index];
+            let sources = sources.iter().map(|&source| &measurements[source]);
+            let mut of =
+                sources.filter(|one| one.launch_medians.len() == derived.launch_medians.len());
+            let found = of.find_map(|one| {
+                let product = product(one, derived)?;
+                let s = &one.summary;
+                Some([s.median, s.ci_high, s.ci_low].map(|value| product / value))
+            });
+            if let Some([median, low, high]) = found {
+                let summary = &mut measurements[index].summary;
+                (summary.median, summary.ci_low, summary.ci_high) = (median, low, high);
+                (summary.p99, summary.p999) = (summary.p99.max(median), summary.p999.max(median));
+            }
         }
     }
-}
-
-fn is_source(one: &Measurement, derived: &Measurement) -> bool {
-    !one.samples.is_empty()
-        && one.fabric == derived.fabric
-        && one.launch_medians.len() == derived.launch_medians.len()
-        && one.key() == derived.key()
 }
 
 /// Returns the product of both numbers, if it is the same in all launches.

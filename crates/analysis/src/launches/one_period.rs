@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Key, Measurement, PeriodSearch, SearchEnd};
 
+use super::case;
+
 /// Trials of the cases that were tried at one period in several launches, by case and fabric.
 pub(super) struct Trials(BTreeMap<(Key, String), PeriodSearch>);
 
@@ -43,10 +45,6 @@ impl Trials {
             }
         }
     }
-}
-
-fn case(m: &Measurement) -> (Key, String) {
-    (m.key(), m.fabric.clone())
 }
 
 /// Combines the trials of all launches, of which there are several. Late instances and pauses are those of the launch
