@@ -122,15 +122,21 @@ mod tests {
         }
     }
 
+    /// Returns what `run` takes for given if it has this option alone.
+    fn given_alone(name: &str, value: Option<&str>) -> RunOption {
+        let long = format!("--{name}");
+        let typed = ["cornerstone", "run", "barrier", &long].into_iter().chain(value);
+        let Command::Run(run) = Arguments::try_parse_from(typed).unwrap().command else {
+            panic!("{name}")
+        };
+        let [given] = run.given()[..] else { panic!("{name}: {:?}", run.given()) };
+        given
+    }
+
     #[test]
     fn each_option_is_recognised_alone_and_some_benchmark_uses_it() {
         for (name, value) in options() {
-            let long = format!("--{name}");
-            let typed = ["cornerstone", "run", "barrier", &long].into_iter().chain(value);
-            let Command::Run(run) = Arguments::try_parse_from(typed).unwrap().command else {
-                panic!("{name}")
-            };
-            let [given] = run.given()[..] else { panic!("{name}: {:?}", run.given()) };
+            let given = given_alone(name, value);
             assert_eq!(given.name(), name);
             assert!(users(given).next().is_some(), "{name}");
         }
@@ -151,27 +157,18 @@ mod tests {
             _ => String::from("precision time-limit"),
         };
         let names: Vec<&str> = options().into_iter().map(|(name, _)| name).collect();
+        let all: Vec<RunOption> =
+            options().into_iter().map(|(name, value)| given_alone(name, value)).collect();
         for benchmark in catalogue() {
-            let uses: Vec<&str> = options_of(benchmark).filter(|name| *name != "turns").collect();
+            let uses = all.iter().filter(|option| benchmark.uses(**option));
+            let uses = uses.map(|option| option.name()).filter(|name| *name != "turns");
+            let mut uses: Vec<&str> = uses.collect();
             assert!(uses.iter().all(|name| names.contains(name)), "{}", benchmark.name);
             let expected = expected(benchmark);
             let mut wanted: Vec<&str> = expected.split_whitespace().collect();
-            let mut uses = uses;
             wanted.sort_unstable();
             uses.sort_unstable();
             assert_eq!(uses, wanted, "{}", benchmark.name);
         }
-    }
-
-    fn options_of(benchmark: &'static Benchmark) -> impl Iterator<Item = &'static str> {
-        let all = options().into_iter().map(|(name, value)| {
-            let long = format!("--{name}");
-            let typed = ["cornerstone", "run", "barrier", &long].into_iter().chain(value);
-            match Arguments::try_parse_from(typed).unwrap().command {
-                Command::Run(run) => run.given()[0],
-                _ => unreachable!(),
-            }
-        });
-        all.filter(|option| benchmark.uses(*option)).map(RunOption::name)
     }
 }

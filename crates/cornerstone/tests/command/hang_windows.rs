@@ -1,7 +1,7 @@
 //! Tests that `cornerstone launch` detects hangs of programs with windows on every fabric, and leaves those alone that
 //! only seem to hang (`hang_windows.c`). A hang that is not detected ends the test, which waits for two minutes.
 
-use crate::hangs::{STUCK, are_left_alone, ways};
+use crate::hangs::{FEW_WAYS, STUCK, are_left_alone, ways};
 use crate::launching::{lab_with, place_in, run_program as run, start_program as start};
 
 const SOURCE: &str = concat!(include_str!("stopping.c"), include_str!("hang_windows.c"));
@@ -48,7 +48,7 @@ const LEFT_ALONE: [&str; 5] = ["polls", "accesses", "late", "turns", "stopped"];
 fn programs_with_windows_that_only_look_like_a_hang_are_left_alone() {
     let test = "programs with windows that only look like a hang";
     let Some(lab) = lab_with(test, SOURCE) else { return };
-    are_left_alone(&lab, test, &LEFT_ALONE, false);
+    are_left_alone(&lab, &FEW_WAYS, &LEFT_ALONE);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn programs_with_windows_that_only_look_like_a_hang_are_left_alone() {
 fn programs_with_windows_are_left_alone_in_every_way() {
     let test = "programs with windows that only look like a hang, launched in every way";
     let Some(lab) = lab_with(test, SOURCE) else { return };
-    are_left_alone(&lab, test, &LEFT_ALONE, true);
+    are_left_alone(&lab, &ways(test), &LEFT_ALONE);
 }
 
 /// Between hosts memory is accessed by messages, also between ranks of one host. Their locks are in memory that they
