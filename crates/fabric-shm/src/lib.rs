@@ -20,11 +20,11 @@
 mod board;
 #[cfg(not(loom))]
 mod endpoint;
-mod engine;
 mod primitive;
 mod ring;
 mod segment;
 mod team;
+mod transport;
 
 #[cfg(not(loom))]
 pub use endpoint::{ShmEndpoint, ShmProcess, join_if_rank, launch_options};

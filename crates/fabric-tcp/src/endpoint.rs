@@ -9,13 +9,12 @@ use contract::{
     AgreedCall, ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
     FabricDescription, LongWaits, NewContext, OperatingSystem, Priority, PriorityGranted, Process,
     Readable, RemoteMemory, Request, Result, Selector, Time, TimeSpan, WaitPlace, WaitReports,
-    Writable, end_together, receive_together,
+    Writable, receive_together,
 };
 use hosts::{Clock, LocalClock, Placement};
-use launcher::{Backoff, BackoffStep, Seat};
 
 use crate::Reporter;
-use crate::engine::{CREDIT_BYTES, EAGER_MAX, Engine};
+use crate::transport::{CREDIT_BYTES, EAGER_MAX, Engine};
 
 /// One rank's endpoint of a run over TCP.
 ///
@@ -28,19 +27,12 @@ pub struct TcpEndpoint {
     address: String,
     /// Memory for the requests of a window, kept so that no allocation falls into a measurement.
     window: Vec<Request>,
-    /// True if the current wait has slept until a limit. From then on a check at every poll costs little.
-    waits_long: bool,
-    /// The activity when the program last polled without success.
-    rested_at: u64,
 }
-
-/// Number of idle polls after which a polling program checks whether its wait can end.
-const POLLS_BETWEEN_CHECKS: u32 = 1024;
 
 impl TcpEndpoint {
     /// Creates the rank over `engine`, with the placement and the clock that it determines together with the others.
     pub(crate) fn meet(engine: Engine, address: String) -> Result<Process<Self>> {
-        let known = engine.supervision.placement();
+        let known = engine.transport().supervision.placement();
         let local = LocalClock::ONE_HOST;
         let mut rank = Process::new(TcpEndpoint {
             engine,
@@ -52,8 +44,6 @@ impl TcpEndpoint {
             clock: Clock::common(local, local.ns()),
             address,
             window: Vec::new(),
-            waits_long: false,
-            rested_at: 0,
         });
         match Self::find_placement_and_clock(&mut rank, known.is_some()) {
             Ok(()) => Ok(rank),
@@ -69,14 +59,15 @@ impl TcpEndpoint {
             rank.endpoint_mut().placement = hosts::discover_placement(&mut rank.world())?;
         }
         let endpoint = rank.endpoint_mut();
-        endpoint.engine.spins = endpoint.placement.every_rank_has_a_processor;
+        let spins = endpoint.placement.every_rank_has_a_processor;
+        endpoint.engine.transport_mut().spins = spins;
         rank.endpoint_mut().clock = hosts::shared_clock(&mut rank.world(), None)?;
         Ok(())
     }
 
     /// Returns a handle that passes reports to the process that started the run, also while a program holds this rank.
     pub fn reporter(&self) -> Reporter {
-        self.engine.supervision.reporter()
+        self.engine.transport().supervision.reporter()
     }
 }
 
@@ -138,7 +129,7 @@ unsafe impl Endpoint for TcpEndpoint {
             Some(processor) => format!("rank {} on processor {processor}", self.rank()),
             None => "not bound to one processor".into(),
         };
-        let waiting = if self.engine.spins {
+        let waiting = if self.engine.transport().spins {
             "polls for 200 us, then sleeps"
         } else {
             "sleeps (more ranks than processors)"
@@ -161,7 +152,7 @@ unsafe impl Endpoint for TcpEndpoint {
     }
 
     fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
-        self.engine.supervision.set_priority(priority)
+        self.engine.transport_mut().supervision.set_priority(priority)
     }
 
     #[inline]
@@ -175,12 +166,12 @@ unsafe impl Endpoint for TcpEndpoint {
 
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
         self.engine.check()?;
-        self.engine.open_context(context.number, context.members);
+        self.engine.transport_mut().open_context(context.number, context.members);
         Ok(ContextPlace(context.number))
     }
 
     fn close_context(&mut self, place: ContextPlace) -> Result<()> {
-        self.engine.close_context(place.0);
+        self.engine.transport_mut().close_context(place.0);
         self.engine.check()
     }
 
@@ -191,7 +182,7 @@ unsafe impl Endpoint for TcpEndpoint {
 
     #[inline]
     fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
-        self.engine.post_receive(selector, room)
+        self.engine.post_receive(selector, room, false)
     }
 
     #[inline]
@@ -222,7 +213,7 @@ unsafe impl Endpoint for TcpEndpoint {
     }
 
     fn progress(&mut self) -> Result<()> {
-        self.engine.poll_all().map(drop)
+        self.engine.poll()
     }
 
     #[inline]
@@ -231,61 +222,15 @@ unsafe impl Endpoint for TcpEndpoint {
     }
 
     fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
-        self.engine.check()?;
-        self.engine.poll_all()?;
-        let has_moved = self.engine.activity() != self.rested_at;
-        self.rested_at = self.engine.activity();
-        if !has_moved {
-            self.engine.sleep(Duration::from_nanos(longest.as_ps() / 1000))?;
-        }
-        Ok(has_moved)
+        self.engine.sleep_a_while(Duration::from_nanos(longest.as_ps() / 1000))
     }
 
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
-        let mut backoff = Backoff::on_descriptors(self.engine.spins);
-        self.waits_long = false;
-        let mut tells = false;
-        loop {
-            self.engine.check()?;
-            let before = self.engine.activity();
-            if done(self) {
-                self.waits_long = false;
-                if backoff.is_reported() {
-                    self.seat().into_iter().for_each(Seat::end_wait_reports);
-                }
-                return Ok(());
-            }
-            if std::mem::take(&mut tells) {
-                self.engine.report_wait(WaitPlace::ALONE);
-            }
-            self.engine.poll_all()?;
-            // What `done` itself has moved counts as well: it may not have seen that this was what it waits for.
-            if self.engine.activity() != before {
-                backoff.reset();
-            } else if backoff.wait() == BackoffStep::Sleep {
-                let has_run_out = !self.engine.sleep(backoff.next_sleep())?;
-                self.waits_long |= has_run_out;
-                if has_run_out && backoff.is_report_due() {
-                    self.seat().into_iter().for_each(Seat::begin_wait_report);
-                    backoff.note_reported();
-                    tells = true;
-                }
-            }
-        }
+        Engine::wait_until(self, |endpoint| &mut endpoint.engine, done)
     }
 
     fn send_window(&mut self, to: Destination, data: &[u8], count: usize) -> Result<()> {
-        let mut requests = std::mem::take(&mut self.window);
-        for _ in 0..count {
-            // SAFETY: `data` is borrowed until all requests are done or the call has failed for good.
-            let data = unsafe { Readable::new(data.as_ptr(), data.len()) };
-            requests.push(self.engine.queue_send(to, data, Completion::Local)?);
-        }
-        // All frames were queued before the first is written, so that short messages share system calls.
-        self.engine.write_to(to.rank)?;
-        end_together(self, &mut requests)?;
-        self.window = requests;
-        Ok(())
+        self.engine.send_window(to, data, count)
     }
 
     fn receive_window(
@@ -300,19 +245,22 @@ unsafe impl Endpoint for TcpEndpoint {
     }
 
     fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
-        self.engine.announce_by_messages(place.0, call)
+        let (messages, connections) = self.engine.parts_mut();
+        connections.announce_by_messages(messages, place.0, call)
     }
 
     fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
-        self.engine.find_mismatch(place.0, number)
+        let (messages, connections) = self.engine.parts_mut();
+        connections.find_mismatch(messages, place.0, number)
     }
 
     fn have_left_compared(&mut self, place: ContextPlace, number: u32) -> bool {
-        self.engine.have_left_compared(place.0, number)
+        let (messages, connections) = self.engine.parts_mut();
+        connections.have_left_compared(messages, place.0, number)
     }
 
     fn is_liveness_check_due(&self, polls: u32) -> bool {
-        self.waits_long || polls.is_multiple_of(POLLS_BETWEEN_CHECKS)
+        self.engine.is_liveness_check_due(polls)
     }
 
     unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
@@ -346,7 +294,16 @@ unsafe impl Endpoint for TcpEndpoint {
     }
 
     fn finish(mut self, outcome: Result<()>) -> i32 {
-        let outcome = outcome.and_then(|()| self.engine.finish());
-        self.engine.close(outcome)
+        let outcome = outcome.and_then(|()| end_together(&mut self.engine));
+        self.engine.into_transport().close(outcome)
     }
+}
+
+/// Completes what is in progress, says goodbye, and waits for the goodbyes of all others.
+pub(crate) fn end_together(engine: &mut Engine) -> Result<()> {
+    engine.leave()?;
+    engine.complete_sends()?;
+    let (messages, connections) = engine.parts_mut();
+    connections.say_goodbye(messages)?;
+    engine.complete(|engine| engine.transport().is_through())
 }

@@ -9,7 +9,7 @@
 //! not encrypted. A rank listens at one address of its own, and only until it is connected with all others.
 //!
 //! The parts, from the connection up: `secret` and `handshake`; `link` and `reconnect`, connections that may break;
-//! `frame`, the format of messages; `engine`, matching, protocols and waits; `endpoint`, the implementation of the
+//! `frame`, the format of messages; `transport`, protocols and polls; `endpoint`, the implementation of the
 //! contract; `mesh`, `control` and `supervision`, how ranks connect and learn of each other's end; `other_processes`,
 //! those of other runs.
 // The one exception is `endpoint`, which promises how long the memory of a request is used.
@@ -19,7 +19,6 @@ mod activities;
 mod batch_system;
 mod control;
 mod endpoint;
-mod engine;
 mod frame;
 mod handshake;
 mod host;
@@ -40,6 +39,7 @@ mod secret;
 mod socket;
 mod start;
 mod supervision;
+mod transport;
 
 pub use batch_system::{OfThisProcess, Surroundings, hosts_of_job};
 pub use endpoint::TcpEndpoint;

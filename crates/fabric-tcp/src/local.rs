@@ -6,12 +6,12 @@ use contract::{Error, Result};
 use launcher::Seat;
 
 use crate::endpoint::TcpEndpoint;
-use crate::engine::{Engine, Stream};
 use crate::handshake::Acceptor;
 use crate::mesh::{Connected, connect_all};
 use crate::process::TcpProcess;
 use crate::secret::Secret;
 use crate::supervision::Supervision;
+use crate::transport::{Connections, Engine, Stream};
 
 /// Makes a rank that the launcher has started pass its messages over TCP on the loopback interface. All ranks of the
 /// run must call it, with the secret from their job.
@@ -29,7 +29,7 @@ pub fn join(seat: Seat, secret: &Secret) -> Result<TcpProcess> {
     });
     match connected.and_then(single) {
         Ok(streams) => {
-            let engine = Engine::new(rank, streams, supervision, None);
+            let engine = Connections::begin(rank, streams, supervision, None);
             begin(engine, Ipv4Addr::LOCALHOST.into())
         }
         Err(error) => {

@@ -18,11 +18,12 @@ use contract::{
     OpenedBetweenRuns, ProcessName, Readable, Request, Result, Selector, Writable,
 };
 
-use crate::engine::Engine;
 use crate::handshake::{Acceptor, Call, Caller, ConnectError, Purpose};
 use crate::secret::Secret;
 use crate::supervision::Supervision;
+use crate::transport::{Connections, Engine};
 use contexts::Contexts;
+use engine::Transport;
 use known::{Known, Parts};
 
 /// One process's end of all connections with processes of any run.
@@ -69,7 +70,7 @@ impl OtherProcesses {
         let port = acceptor.address().map_err(&listening)?.port();
         let parts = Parts { secret, run, rank: rank as u32, port };
         Ok(OtherProcesses {
-            engine: Engine::new(0, vec![None], Supervision::Nobody, None),
+            engine: Connections::begin(0, vec![None], Supervision::Nobody, None),
             known: Known::new(&parts, ranks),
             parts,
             acceptor,
@@ -208,7 +209,9 @@ impl OtherProcesses {
     /// [`Error::System`] if the system refuses.
     pub fn progress(&mut self) -> Result<bool> {
         let has_met = self.answer()?;
-        Ok(self.engine.poll_all()? || has_met)
+        let before = self.engine.transport().activity();
+        self.engine.poll()?;
+        Ok(self.engine.transport().activity() != before || has_met)
     }
 
     /// Answers callers, and advances calls in progress. Returns whether a connection was made.
@@ -241,7 +244,8 @@ impl OtherProcesses {
     }
 
     fn connect(&mut self, index: usize, stream: std::net::TcpStream) -> Result<()> {
-        let peer = self.engine.add(stream).map_err(failed("preparing a connection"))?;
+        let peer =
+            self.engine.transport_mut().add(stream).map_err(failed("preparing a connection"))?;
         self.known.set_peer(index, peer);
         Ok(())
     }
@@ -282,7 +286,7 @@ impl OtherProcesses {
 
     pub fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
         let selector = self.inner(selector);
-        self.engine.post_receive(selector, room)
+        self.engine.post_receive(selector, room, false)
     }
 
     pub fn is_done(&self, request: Request) -> bool {
@@ -360,13 +364,15 @@ impl OtherProcesses {
     /// # Errors
     /// Errors of messages.
     pub fn say_goodbye(&mut self) -> Result<()> {
-        self.engine.say_goodbye()
+        let (messages, connections) = self.engine.parts_mut();
+        connections.say_goodbye(messages)
     }
 
     /// Returns whether all processes with a common context have ended their part, so that this process may end.
     pub fn is_through(&self) -> bool {
         let mut peers = self.contexts.peers();
-        peers.all(|peer| self.engine.has_ended(peer)) && !self.engine.has_outgoing()
+        let connections = self.engine.transport();
+        peers.all(|peer| connections.has_ended(peer)) && !connections.has_outgoing()
     }
 
     /// Returns whether anybody may send something: whether there is a context, a port or a call in progress.

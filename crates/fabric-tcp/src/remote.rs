@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use contract::{Error, Result};
 
 use crate::control::{Control, Inbox, Message, Received, send};
-use crate::engine::{Engine, Stream};
 use crate::handshake::{Acceptor, Caller, Purpose, connect};
 use crate::interface;
 use crate::link::Link;
@@ -16,6 +15,7 @@ use crate::process::TcpProcess;
 use crate::reconnect::{Reconnector, add};
 use crate::secret::Secret;
 use crate::supervision::Supervision;
+use crate::transport::{Connections, Stream};
 
 /// Joins the run that the process at `starter` has started, as its rank `rank`. Also returns the job. The rank listens
 /// only at the addresses or interfaces that the starter names, or at the one by which it reaches the starter. It does
@@ -94,7 +94,7 @@ impl Met {
         });
         match connected {
             Ok((streams, reconnector)) => {
-                begin(Engine::new(rank, streams, supervision, reconnector), own)
+                begin(Connections::begin(rank, streams, supervision, reconnector), own)
             }
             Err(error) => {
                 supervision.finish(Err(error.clone()));

@@ -147,8 +147,11 @@ impl Backoff {
         }
     }
 
-    /// Returns the limit of the next sleep on descriptors.
+    /// Returns the limit of the next sleep. In memory a rank is woken whenever there is reason.
     pub fn next_sleep(&mut self) -> Duration {
+        if matches!(self.kind, Kind::Spins | Kind::Yields) {
+            return LONGEST_SLEEP;
+        }
         // Five doublings of the first exceed the longest.
         let limit = FIRST_SLEEP * (1 << self.sleeps.min(5));
         self.sleeps = self.sleeps.saturating_add(1);
@@ -197,12 +200,12 @@ impl Backoff {
         now >= at
     }
 
-    /// Records a sleep in memory: the limit that has passed, or `None` if something has woken the rank.
+    /// Records a sleep: the limit that has passed, or `None` if something has woken the rank.
     pub fn note_sleep(&mut self, ran_out: Option<Duration>) {
         self.idle_sleep = ran_out.map_or(Duration::ZERO, |limit| self.idle_sleep + limit);
     }
 
-    /// Returns whether a rank that is about to sleep in memory reports that the wait is long.
+    /// Returns whether a rank that is about to sleep reports that the wait is long.
     pub fn reports_before_sleep(&self) -> bool {
         self.idle_sleep >= LONGEST_SLEEP
     }

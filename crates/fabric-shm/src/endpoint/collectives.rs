@@ -11,8 +11,8 @@ use contract::{
 
 use super::{Purpose, ShmEndpoint};
 use crate::board::{SHORT_BYTES, SLOT_BYTES, SLOTS};
-use crate::engine::Engine;
 use crate::team::{self, Call, Caller, CompiledCaller, Memory, Stop, Team};
+use crate::transport::{Engine, Rings};
 
 /// Returns the capabilities of a team's ranks. Long data of programs lie in arenas, from where messages copy them once.
 /// A library's data are copied from its own memory.
@@ -26,7 +26,7 @@ fn capabilities(purpose: Purpose, engine: &Engine) -> Capabilities {
         slot_bytes: SLOT_BYTES,
         piece_bytes: THRESHOLDS.piece_bytes,
     };
-    Capabilities { boards, cma: is_library && engine.uses_cma() }
+    Capabilities { boards, cma: is_library && engine.transport().uses_cma() }
 }
 
 /// A rank that waits in a collective: an endpoint, and the work that must go on meanwhile.
@@ -105,11 +105,11 @@ impl ShmEndpoint {
 
     /// Returns the properties that a model of this fabric needs.
     pub(super) fn shared_memory(&self) -> SharedMemory {
-        let [one_copy_from, both_copy_from] = Engine::copies_from_bytes();
+        let [one_copy_from, both_copy_from] = Rings::copies_from_bytes();
         SharedMemory {
             one_copy_from_bytes: Some(one_copy_from as u64),
             both_copy_from_bytes: both_copy_from as u64,
-            cma_is_fast: self.engine.uses_cma(),
+            cma_is_fast: self.engine.transport().uses_cma(),
             board_line_bytes: Some(SHORT_BYTES as u64),
         }
     }
@@ -223,7 +223,7 @@ impl ShmEndpoint {
         let outcome = carry_out(&mut team, &mut { caller }, begun, call);
         let ended = team.note_started(outcome);
         if team.progress_of_started() != before {
-            self.engine.count_move();
+            self.engine.parts_mut().0.count_move();
         }
         self.teams[place.0 as usize] = Some(team);
         ended
@@ -240,9 +240,9 @@ impl ShmEndpoint {
         let team = self.team_at(place)?;
         if place == ContextPlace::WORLD {
             if is_barrier {
-                call.id = self.engine.enter_barrier(call.id);
+                call.id = self.engine.transport_mut().enter_barrier(call.id);
             } else {
-                self.engine.enter(call.id, call.bytes);
+                self.engine.transport_mut().enter(call.id, call.bytes);
             }
         } else if native {
             team.count_call();

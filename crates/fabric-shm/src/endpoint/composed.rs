@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use contract::{Envelope, Error, Request};
+use engine::Transport;
 use launcher::{PollState, Seat};
 
 use super::ShmEndpoint;
@@ -11,7 +12,7 @@ use crate::team::Team;
 impl ShmEndpoint {
     /// Returns this rank's seat mutably.
     pub fn seat_mut(&mut self) -> &mut Seat {
-        self.engine.seat_mut()
+        self.engine.transport_mut().seat_mut()
     }
 
     /// Ends the wait in progress, and every later call, with an error of the fabric that this one is a part of.
@@ -21,7 +22,7 @@ impl ShmEndpoint {
 
     /// Sets the ranks that errors name instead of this fabric's, by the latter.
     pub fn name_ranks(&mut self, names: Vec<usize>) {
-        self.engine.name_ranks(names);
+        self.engine.parts_mut().0.name_ranks(names);
     }
 
     /// Declares that the fabric which this one is a part of contributes to each report of a long wait
@@ -38,24 +39,24 @@ impl ShmEndpoint {
 
     /// Limits the duration of this rank's sleeps from now on.
     pub fn sleep_at_most(&mut self, limit: Duration) {
-        self.engine.sleep_at_most(limit);
+        self.engine.transport_mut().sleep_at_most(limit);
     }
 
     /// Sets whether every rank has a processor, if the caller knows that better than the launcher: ranks of another
     /// launch may use some of this host's processors. All ranks make the same call, before any other.
     pub fn set_every_rank_has_a_processor(&mut self, has: bool) {
-        self.engine.set_every_rank_has_a_processor(has);
+        self.engine.transport_mut().set_every_rank_has_a_processor(has);
         self.teams[0] = Some(Box::new(Team::world(&self.engine)));
     }
 
     /// Returns whether a posted receive has matched a message, which need not have arrived completely.
     pub fn is_matched(&self, receive: Request) -> bool {
-        self.engine.is_matched(receive)
+        self.engine.messages().transfers[receive].is_matched()
     }
 
     /// Returns whether anything that this rank has sent waits for room.
     pub fn has_queued(&self) -> bool {
-        self.engine.has_queued()
+        self.engine.transport().has_queued()
     }
 
     /// Returns whether anything that this rank has sent may still be received.

@@ -11,10 +11,9 @@ use contract::{
     StartedCollective, Time, TimeSpan, Writable,
 };
 
-use launcher::is_liveness_check_due;
-
 use super::ShmEndpoint;
-use crate::engine::Engine;
+use crate::transport::Engine;
+use engine::Transport;
 
 impl RemoteMemory for ShmEndpoint {
     fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
@@ -31,17 +30,17 @@ impl RemoteMemory for ShmEndpoint {
     }
 
     fn reads_memory(&self) -> bool {
-        self.engine.may_use_cma()
+        self.engine.transport().may_use_cma()
     }
 
     unsafe fn read_memory(&mut self, from: RemoteAddress, to: Writable) -> Result<()> {
         // SAFETY: the caller promises the same.
-        unsafe { self.engine.read_memory_of(from, to) }
+        unsafe { self.engine.transport().read_memory_of(from, to) }
     }
 
     unsafe fn write_memory(&mut self, to: RemoteAddress, from: Readable) -> Result<()> {
         // SAFETY: the caller promises the same.
-        unsafe { self.engine.write_memory_of(to, from) }
+        unsafe { self.engine.transport().write_memory_of(to, from) }
     }
 }
 
@@ -64,7 +63,7 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn every_rank_has_a_processor(&self) -> bool {
-        !self.engine.is_oversubscribed()
+        self.engine.transport().has_own_processor()
     }
 
     fn describe(&self) -> FabricDescription {
@@ -79,7 +78,7 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn shared_line(&self) -> Option<&dyn SharedLine> {
-        Some(&self.engine.segment().header().shared_line)
+        Some(&self.engine.transport().segment().header().shared_line)
     }
 
     fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
@@ -124,19 +123,16 @@ unsafe impl Endpoint for ShmEndpoint {
     fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
         #[cfg(feature = "delayed-sends")]
         super::delay::before_send();
-        self.engine.start_send(to, data, until)
+        self.engine.post_send(to, data, until)
     }
 
     #[inline(always)]
     fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
-        // SAFETY: the creator of `room` promised it.
-        unsafe { self.engine.start_receive(selector, room.as_mut_ptr(), room.bytes()) }
+        self.engine.post_receive(selector, room, false)
     }
 
     fn post_receive_in_place(&mut self, selector: Selector, room: Writable) -> Result<Request> {
-        let (memory, bytes) = (room.as_mut_ptr(), room.bytes());
-        // SAFETY: as above.
-        unsafe { self.engine.start_receive_as(selector, memory, bytes, true) }
+        self.engine.post_receive(selector, room, true)
     }
 
     #[inline]
@@ -146,11 +142,11 @@ unsafe impl Endpoint for ShmEndpoint {
 
     #[inline]
     fn envelope(&self, request: Request) -> Envelope {
-        self.engine.envelope_of(request)
+        self.engine.envelope(request)
     }
 
     fn lent(&mut self, request: Request) -> Option<InPlace> {
-        let loan = self.engine.take_in_place(request)?;
+        let loan = self.engine.transport_mut().take_in_place(request)?;
         let free = self.in_place.iter().position(Option::is_none);
         let number = free.unwrap_or_else(|| {
             self.in_place.push(None);
@@ -162,12 +158,13 @@ unsafe impl Endpoint for ShmEndpoint {
 
     fn view(&self, message: &InPlace) -> &[u8] {
         let loan = self.in_place.get(message.number() as usize).and_then(Option::as_ref);
-        self.engine.view(loan.expect("the message was received by this rank"))
+        self.engine.transport().view(loan.expect("the message was received by this rank"))
     }
 
     fn give_back(&mut self, message: InPlace) -> Result<()> {
         let loan = self.in_place.get_mut(message.number() as usize).and_then(Option::take);
-        self.engine.release(loan.ok_or(Error::UnknownRequest)?);
+        let (messages, rings) = self.engine.parts_mut();
+        rings.release(messages, loan.ok_or(Error::UnknownRequest)?);
         Ok(())
     }
 
@@ -181,11 +178,11 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
-        self.engine.probe(selector)
+        self.engine.probe(&selector)
     }
 
     fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
-        self.engine.claim(selector, context, tag)
+        self.engine.claim(&selector, context, tag)
     }
 
     #[inline]
@@ -211,9 +208,7 @@ unsafe impl Endpoint for ShmEndpoint {
 
     #[inline(always)]
     fn send_at_once(&mut self, to: Destination, data: Readable) -> Result<bool> {
-        // SAFETY: the creator of `data` promised it; the slice is used within this call.
-        let data = unsafe { std::slice::from_raw_parts(data.as_ptr(), data.bytes()) };
-        self.engine.send_at_once(to, data)
+        self.engine.send_at_once(to, data.as_slice())
     }
 
     #[inline]
@@ -235,7 +230,7 @@ unsafe impl Endpoint for ShmEndpoint {
     ) -> Result<Envelope> {
         #[cfg(feature = "delayed-sends")]
         super::delay::before_send();
-        self.engine.send_receive((to, data), (selector, buffer))
+        self.engine.exchange((to, data), (selector, buffer))
     }
 
     fn send_window(&mut self, to: Destination, data: &[u8], count: usize) -> Result<()> {
@@ -287,7 +282,7 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn is_liveness_check_due(&self, polls: u32) -> bool {
-        is_liveness_check_due(polls, !self.engine.is_oversubscribed())
+        self.engine.is_liveness_check_due(polls)
     }
 
     fn allocate(&mut self, bytes: usize) -> Option<NonNull<u8>> {
@@ -316,7 +311,7 @@ unsafe impl Endpoint for ShmEndpoint {
 
     fn none_will_send(&self, selector: Selector) -> bool {
         self.engine.note_probe(selector);
-        self.engine.none_will_send(selector)
+        self.engine.none_will_send(&selector)
     }
 
     fn give_up_on(&mut self, request: Request) -> Error {

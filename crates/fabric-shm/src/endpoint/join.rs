@@ -4,8 +4,8 @@ use contract::Result;
 use launcher::{LaunchOptions, Seat, system};
 
 use super::{Purpose, ShmEndpoint, ShmProcess};
-use crate::engine::Engine;
 use crate::segment::{Segment, room};
+use crate::transport::Rings;
 
 /// Returns options that run this same program as `ranks` ranks of this fabric with `job`
 /// ([`LaunchOptions::new`](launcher::LaunchOptions::new)).
@@ -47,5 +47,5 @@ impl ShmEndpoint {
 
 fn join(seat: Seat, purpose: Purpose) -> Result<ShmEndpoint> {
     system::allow_cma_from_family();
-    Ok(ShmEndpoint::new(Engine::new(Segment::of(seat)?), purpose))
+    Ok(ShmEndpoint::new(Rings::begin(Segment::of(seat)?), purpose))
 }

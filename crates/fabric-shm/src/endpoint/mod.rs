@@ -19,8 +19,8 @@ use launcher::{RunClock, Seat};
 pub use join::{join_if_rank, launch_options};
 pub use process::ShmProcess;
 
-use crate::engine::{Engine, InPlaceMessage};
 use crate::team::Team;
+use crate::transport::{Engine, InPlaceMessage};
 use contexts::RetiredBoard;
 
 /// One rank's endpoint of the shared-memory fabric.
@@ -53,7 +53,7 @@ impl ShmEndpoint {
     fn new(engine: Engine, purpose: Purpose) -> Self {
         ShmEndpoint {
             teams: vec![Some(Box::new(Team::world(&engine)))],
-            clock: engine.seat().clock(),
+            clock: engine.transport().seat().clock(),
             engine,
             purpose,
             free_places: Vec::new(),
@@ -66,11 +66,11 @@ impl ShmEndpoint {
     /// Returns this rank's seat.
     #[inline]
     pub fn seat(&self) -> &Seat {
-        self.engine.seat()
+        self.engine.transport().seat()
     }
 
     fn details(&self) -> BTreeMap<String, String> {
-        let mut details = self.engine.describe();
+        let mut details = self.engine.transport().describe();
         details.insert("clock".into(), self.clock.name().into());
         let binding = match self.seat().processor() {
             Some(processor) => format!("rank {} on processor {processor}", self.engine.rank()),
@@ -82,7 +82,7 @@ impl ShmEndpoint {
     }
 
     fn end_run(&mut self, outcome: Result<()>) -> i32 {
-        let outcome = outcome.and_then(|()| self.engine.flush());
+        let outcome = outcome.and_then(|()| self.engine.complete_sends());
         self.seat().finish(outcome)
     }
 }

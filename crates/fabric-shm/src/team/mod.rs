@@ -42,7 +42,7 @@ pub(crate) use oversubscription::Oversubscription;
 pub(crate) use started::Stop;
 
 use crate::board::{Board, SLOTS};
-use crate::engine::Engine;
+use crate::transport::Engine;
 
 /// The result of a part of a call.
 pub(crate) type Result<T> = std::result::Result<T, Stop>;
@@ -213,7 +213,7 @@ impl Team {
 
     /// Creates the team of all ranks, which a process may have once.
     pub(crate) fn world(engine: &Engine) -> Self {
-        let segment = engine.segment();
+        let segment = engine.transport().segment();
         let members: Vec<usize> = (0..segment.seat().size()).collect();
         let boards = members.iter().map(|&rank| segment.board(rank)).collect();
         let oversubscription = Oversubscription::of(engine, &members);

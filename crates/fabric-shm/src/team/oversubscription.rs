@@ -5,8 +5,10 @@ use collectives::plan::Topology;
 use super::Team;
 use super::agreement::Awaited;
 use crate::board::{SLOTS, has_reached};
-use crate::engine::Engine;
+use engine::Transport;
+
 use crate::primitive::spin_loop;
+use crate::transport::Engine;
 use launcher::crowding;
 
 /// Number of polls of an oversubscribed rank while the awaited part must come from another processor: some
@@ -28,10 +30,10 @@ pub(crate) enum Oversubscription {
 impl Oversubscription {
     /// Returns that of a team of these ranks.
     pub(crate) fn of(engine: &Engine, members: &[usize]) -> Self {
-        if !engine.is_oversubscribed() {
+        if engine.transport().has_own_processor() {
             return Oversubscription::None;
         }
-        let processor = |&rank: &usize| engine.segment().seat().processors(rank).bound();
+        let processor = |&rank: &usize| engine.transport().seat().processors(rank).bound();
         let all: Option<Vec<u32>> = members.iter().map(processor).collect();
         all.map_or(Oversubscription::Unbound, Oversubscription::Bound)
     }

@@ -12,8 +12,8 @@ use contract::{Apply, Combine, Error};
 
 use super::{Call, Caller, CompiledCaller, Memory, Stop, Team};
 use crate::board::{SLOT_BYTES, SLOTS};
-use crate::engine::Engine;
 use crate::segment::Segment;
+use crate::transport::Engine;
 
 /// Length of the longest piece while each rank has a processor.
 const PIECE_BYTES: usize = 64;

@@ -11,9 +11,9 @@ use contract::Combine;
 
 use super::{Call, Memory, Team};
 use crate::board::{BOARD_BYTES, SLOT_BYTES, SLOTS};
-use crate::engine::Engine;
 use crate::primitive::recorded::{Access, accesses_of};
 use crate::segment::{Segment, in_threads};
+use crate::transport::{Engine, Rings};
 use table::{Case, ROOT, Subject, Traffic};
 
 const ELEMENT_BYTES: usize = 8;
@@ -30,11 +30,11 @@ fn traffic(case: &Case) -> Vec<Traffic> {
 
 /// Makes the call of one rank.
 fn traffic_of(case: &Case, segment: Segment) -> Traffic {
-    let mut engine = Engine::new(segment);
+    let mut engine = Rings::begin(segment);
     let mut team = Team::world(&engine);
     let before = team.epoch;
     let accesses = accesses_of(|| make(&mut team, &mut engine, case));
-    engine.segment().seat().finish(Ok(()));
+    engine.transport().seat().finish(Ok(()));
     let steps = team.epoch.wrapping_sub(before) as usize;
     Traffic { steps, ..summary(&team, &accesses, is_reduction(case.collective)) }
 }

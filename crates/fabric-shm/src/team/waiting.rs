@@ -7,8 +7,8 @@ use super::agreement::{Agreement, Awaited};
 use super::levels::Arrivals;
 use super::{CompiledCaller, Result, Stop, Team};
 use crate::board::SLOTS;
-use crate::engine::{Engine, FIRST_POLLS};
 use crate::primitive::spin_loop;
+use crate::transport::{Engine, FIRST_POLLS};
 
 /// The findings of a liveness check; empty at first.
 #[derive(Default)]
@@ -275,7 +275,7 @@ impl Team {
             }
             Findings { finished: Some(rank), .. } => {
                 let before = "it came to a collective that is waited for".into();
-                let rank = caller.engine().name_of(rank);
+                let rank = caller.engine().messages().name_of(rank);
                 let error = Error::RankEnded { rank, before };
                 Err(caller.engine().fail(error).into())
             }

@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use contract::{Awaited, Envelope, Error, Request, Result};
+use engine::Transport;
 use launcher::{PollState, Seat};
 
 use super::TcpEndpoint;
@@ -14,7 +15,7 @@ impl TcpEndpoint {
     /// # Errors
     /// Errors of the system.
     pub fn descriptor(&mut self) -> Result<OwnedFd> {
-        self.engine.descriptor().map_err(|error| Error::System {
+        self.engine.transport_mut().descriptor().map_err(|error| Error::System {
             what: "watching the connections".into(),
             reason: error.to_string(),
         })
@@ -28,23 +29,23 @@ impl TcpEndpoint {
 
     /// Limits the duration of this rank's sleeps from now on.
     pub fn sleep_at_most(&mut self, limit: Duration) {
-        self.engine.sleep_at_most(limit);
+        self.engine.transport_mut().sleep_at_most(limit);
     }
 
     /// Returns whether there are unwritten data, for which [`descriptor`](TcpEndpoint::descriptor) does not become
     /// readable.
     pub fn has_outgoing(&self) -> bool {
-        self.engine.has_outgoing()
+        self.engine.transport().has_outgoing()
     }
 
     /// Returns whether a posted receive has matched a message, which need not have arrived completely.
     pub fn is_matched(&self, receive: Request) -> bool {
-        self.engine.is_matched(receive)
+        self.engine.messages().transfers[receive].is_matched()
     }
 
     /// Returns what a request that is not done waits for.
     pub fn awaited_by(&self, request: Request) -> Awaited {
-        self.engine.awaited_by(request)
+        self.engine.messages().awaited_by(request)
     }
 
     /// Returns the state of the messages after an idle poll, for a report of a long wait.
@@ -59,12 +60,12 @@ impl TcpEndpoint {
 
     /// Returns this rank's seat, if the launcher of this host has started it.
     pub fn seat(&self) -> Option<&Seat> {
-        self.engine.supervision.seat()
+        self.engine.transport().seat()
     }
 
     /// Returns the other rank of a request, if there is exactly one.
     pub fn partner(&self, request: Request) -> Option<usize> {
-        self.engine.partner(request)
+        self.engine.messages().partner(request)
     }
 
     /// Receives what has arrived, mostly from `partner` only.
@@ -73,7 +74,8 @@ impl TcpEndpoint {
     /// As for [`progress`](contract::Endpoint::progress).
     pub fn poll_with(&mut self, partner: Option<usize>) -> Result<()> {
         self.engine.check()?;
-        self.engine.poll_with(partner).map(drop)
+        let (messages, connections) = self.engine.parts_mut();
+        connections.poll_with(messages, partner).map(drop)
     }
 
     /// Fails if the run was aborted.
@@ -81,7 +83,8 @@ impl TcpEndpoint {
     /// # Errors
     /// The reason why it was aborted.
     pub fn check_run(&mut self) -> Result<()> {
-        self.engine.check_run()
+        let (messages, connections) = self.engine.parts_mut();
+        connections.check_supervision(messages)
     }
 
     /// Returns the error that every call returns from now on, if there is one.
@@ -92,7 +95,13 @@ impl TcpEndpoint {
     /// Ends the run for this rank because of an error of the other fabric, or because of the cause of that error, such
     /// as a dead rank, if it is known in time. Returns the cause, else `error`.
     pub fn cause_of(&mut self, error: Error) -> Error {
-        self.engine.cause_of(error)
+        match self.engine.check() {
+            Err(known) => known,
+            Ok(()) => {
+                let cause = self.engine.transport_mut().supervision.wait_for_cause();
+                self.engine.fail(cause.unwrap_or(error))
+            }
+        }
     }
 
     /// Returns whether anything that this rank has sent may still be received.
@@ -105,17 +114,18 @@ impl TcpEndpoint {
     /// # Errors
     /// Errors of messages.
     pub fn say_goodbye(&mut self) -> Result<()> {
-        self.engine.say_goodbye()
+        let (messages, connections) = self.engine.parts_mut();
+        connections.say_goodbye(messages)
     }
 
     /// Returns whether all ranks have said goodbye, so that this rank may end.
     pub fn is_through(&self) -> bool {
-        self.engine.is_through()
+        self.engine.transport().is_through()
     }
 
     /// Ends this rank's part of the run, which both fabrics have completed, and returns the status of its process.
     pub fn close(self, outcome: Result<()>) -> i32 {
-        self.engine.close(outcome)
+        self.engine.into_transport().close(outcome)
     }
 
     /// Returns the number of hosts.

@@ -167,6 +167,7 @@ impl Seat {
     }
 
     /// Returns why the run was aborted, if it was.
+    #[inline]
     pub fn abort_reason(&self) -> Option<Error> {
         self.is_aborted().then(|| self.abort_error())
     }

@@ -94,7 +94,7 @@ impl Team {
     fn count_done<C: CompiledCaller>(&self, caller: &mut C, member: usize, epoch: u32) {
         self.board(member).counters[epoch as usize % SLOTS].done.count(epoch);
         if self.oversubscribed {
-            caller.engine().segment().seat().wake_if_asleep(self.members[member]);
+            caller.engine().transport().seat().wake_if_asleep(self.members[member]);
         }
     }
 
@@ -110,8 +110,9 @@ impl Team {
         to: *mut u8,
         bytes: usize,
     ) -> Result<()> {
+        let (messages, rings) = caller.engine().parts_mut();
         // SAFETY: the caller promises the same.
-        unsafe { Ok(caller.engine().read_from(self.members[member], from, to, bytes)?) }
+        unsafe { Ok(rings.read_from(messages, (self.members[member], from), to, bytes)?) }
     }
 
     /// Copies to a member's memory.
@@ -126,7 +127,8 @@ impl Team {
         from: *const u8,
         bytes: usize,
     ) -> Result<()> {
+        let (messages, rings) = caller.engine().parts_mut();
         // SAFETY: the caller promises the same.
-        unsafe { Ok(caller.engine().write_to(self.members[member], to, from, bytes)?) }
+        unsafe { Ok(rings.write_to(messages, (self.members[member], to), from, bytes)?) }
     }
 }

@@ -1,0 +1,185 @@
+//! Ranks that leave: requests that can never complete without them, and the end of this rank's own part.
+
+use contract::{Envelope, Error, Request, Result, Selector};
+
+use crate::transfer::Direction;
+use crate::{MessageEngine, PeerState, Poll, Transport};
+
+impl<T: Transport> MessageEngine<T> {
+    /// Fails if the run was aborted.
+    #[inline]
+    pub(crate) fn check_aborted(&mut self) -> Result<()> {
+        match self.transport.abort_reason() {
+            None => Ok(()),
+            Some(error) => Err(self.fail(error)),
+        }
+    }
+
+    /// Fails if the run was aborted, or if none of `requests` can ever complete because the ranks they need have ended.
+    ///
+    /// # Errors
+    /// These errors, which are permanent.
+    pub fn check_run(&mut self, requests: &[Request]) -> Result<()> {
+        self.check_aborted()?;
+        self.transport.check(&mut self.messages)?;
+        let Some(&first) = requests.first() else { return Ok(()) };
+        if self.any_can_end(requests) {
+            return Ok(());
+        }
+        // What they sent before they ended may have arrived since the last poll.
+        self.poll_for(Poll::Everything(None))?;
+        if self.any_can_end(requests) {
+            return Ok(());
+        }
+        let error = self.describe_hopeless(first);
+        Err(self.fail(error))
+    }
+
+    fn any_can_end(&self, requests: &[Request]) -> bool {
+        !requests.iter().all(|&one| self.is_hopeless(one) || self.waits_for_itself(one))
+    }
+
+    /// Returns whether `rank` will never again send or receive anything that this rank can wait for. A rank that has
+    /// only left still takes part in joint work, and a rank that has left itself waits for nothing else.
+    fn has_ended(&self, rank: usize) -> bool {
+        rank != self.rank()
+            && match self.transport.state(rank) {
+                PeerState::Running => false,
+                PeerState::Left => !self.messages.has_left,
+                PeerState::Ended | PeerState::Lost => true,
+            }
+    }
+
+    /// Returns whether a request in progress can never complete because the ranks that it needs have ended. What they
+    /// sent before may have arrived since the last poll.
+    pub fn is_hopeless(&self, request: Request) -> bool {
+        let transfer = &self.messages.transfers[request];
+        match transfer.direction {
+            _ if transfer.done => false,
+            Direction::Send { to } => {
+                self.has_ended(to as usize) && !self.transport.is_writing(to as usize)
+            }
+            Direction::Receive(_) if transfer.is_matched() => {
+                // Its data were still to come.
+                let source = transfer.envelope.source as usize;
+                source != self.rank()
+                    && matches!(self.transport.state(source), PeerState::Ended | PeerState::Lost)
+            }
+            Direction::Receive(selector) => self.none_will_send(&selector),
+        }
+    }
+
+    /// Returns whether all ranks that could send what `selector` accepts have ended.
+    pub fn none_will_send(&self, selector: &Selector) -> bool {
+        match selector.source {
+            Some(source) => self.has_ended(source as usize),
+            None => {
+                self.size() > 1
+                    && (0..self.size()).all(|rank| rank == self.rank() || self.has_ended(rank))
+            }
+        }
+    }
+
+    /// Returns whether a request waits for a call of this very rank, which cannot come while it waits.
+    fn waits_for_itself(&self, request: Request) -> bool {
+        let transfer = &self.messages.transfers[request];
+        let own = self.rank() as u32;
+        !transfer.done
+            && match transfer.direction {
+                Direction::Send { to } => to == own,
+                Direction::Receive(_) if transfer.is_matched() => false,
+                Direction::Receive(selector) => match selector.source {
+                    Some(source) => source == own,
+                    None => self.size() == 1,
+                },
+            }
+    }
+
+    /// Returns whether a wait must check whether its requests are hopeless: once any rank has left, and while the
+    /// launcher asks what this rank waits for.
+    #[inline]
+    pub fn any_has_left(&self) -> bool {
+        self.is_noting_waits() || self.messages.has_left || self.transport.any_has_left()
+    }
+
+    /// Returns the error of a hopeless request. Every later call returns this error too, unless the rank that it needs is
+    /// one of another run.
+    pub fn give_up_on(&mut self, request: Request) -> Error {
+        let error = self.describe_hopeless(request);
+        if self.transport.is_one_run() { self.fail(error) } else { error }
+    }
+
+    fn describe_hopeless(&self, request: Request) -> Error {
+        let transfer = &self.messages.transfers[request];
+        let name = |rank: u32| self.messages.name_of(rank as usize) as u32;
+        let me = self.messages.name_of(self.rank());
+        let error = match transfer.direction {
+            Direction::Send { to } => {
+                Error::never_received(me, name(to) as usize, &transfer.envelope)
+            }
+            Direction::Receive(selector) => {
+                let named = Selector { source: selector.source.map(name), ..selector };
+                let unexpected = self.messages.unexpected.envelopes();
+                let unexpected =
+                    unexpected.map(|one| Envelope { source: name(one.source), ..*one });
+                Error::never_sent(me, self.size(), &named, unexpected)
+            }
+        };
+        match error {
+            // Only a process of another run, whose death does not end this one.
+            Error::RankEnded { rank, before } if self.is_lost(rank) => {
+                Error::RankDied { rank, how: format!("its program ended before {before}") }
+            }
+            error => error,
+        }
+    }
+
+    fn is_lost(&self, rank: usize) -> bool {
+        !self.transport.is_one_run()
+            && rank != self.rank()
+            && self.transport.state(rank) == PeerState::Lost
+    }
+
+    /// Declares that this rank sends and receives no messages of its own any more, behind everything that it has sent.
+    ///
+    /// # Errors
+    /// Permanent errors.
+    pub fn leave(&mut self) -> Result<()> {
+        self.check()?;
+        if !self.messages.has_left {
+            self.complete(|engine| !engine.transport.has_queued())?;
+            self.transport.leave(&mut self.messages)?;
+            self.messages.has_left = true;
+        }
+        Ok(())
+    }
+
+    /// Returns whether anything that this rank has sent may still be received.
+    pub fn is_sending(&self) -> bool {
+        let may_take = |to: usize| {
+            to != self.rank()
+                && (self.transport.state(to) == PeerState::Running || self.transport.is_writing(to))
+        };
+        self.messages.transfers.sends().any(|(_, to)| may_take(to))
+    }
+
+    /// Completes the sends that may still be received.
+    ///
+    /// # Errors
+    /// Permanent errors.
+    pub fn complete_sends(&mut self) -> Result<()> {
+        self.check()?;
+        self.complete(|engine| !engine.is_sending())
+    }
+
+    /// Makes progress until `done` returns true.
+    ///
+    /// # Errors
+    /// Permanent errors.
+    pub fn complete(&mut self, done: impl Fn(&Self) -> bool) -> Result<()> {
+        if done(self) {
+            return Ok(());
+        }
+        MessageEngine::wait_until(self, |engine| engine, &mut |engine| done(engine))
+    }
+}

@@ -1,0 +1,99 @@
+//! The message engine: requests, matching, waits, and reports of long waits, once for all transports.
+//!
+//! A [`Transport`] moves messages between this rank and others: it is told to start a send, it is polled, and it asks
+//! the [`Messages`] of the rank which receive a message matches. It matches nothing by itself, and does not wait. An
+//! [`MessageEngine`] is the messages of one rank and the transport that carries them. It belongs to one thread.
+//!
+//! All is generic in the transport, so that the path of a short message through memory stays one function.
+
+#![deny(unsafe_code)]
+
+mod blocking;
+mod ending;
+mod matching;
+mod messages;
+mod posting;
+mod reports;
+mod transfer;
+mod transport;
+mod waiting;
+
+pub use matching::{Contents, Location, PostedQueue, Rts, Unexpected, UnexpectedQueue};
+pub use messages::Messages;
+pub use transfer::{Direction, Transfer, Transfers};
+pub use transport::{PeerState, Poll, Transport};
+
+/// The messages of one rank, and the transport that carries them.
+pub struct MessageEngine<T> {
+    messages: Messages,
+    transport: T,
+    /// What another fabric contributes to the reports of long waits, if this one is a part of it.
+    outside: Option<reports::Outside>,
+    /// True if the current wait has slept until a limit. From then on a check at every poll costs little.
+    waits_long: bool,
+}
+
+impl<T: Transport> MessageEngine<T> {
+    /// Creates the engine of rank `rank`.
+    pub fn new(rank: usize, transport: T) -> Self {
+        MessageEngine { messages: Messages::new(rank), transport, outside: None, waits_long: false }
+    }
+
+    /// Returns this rank's number.
+    #[inline]
+    pub fn rank(&self) -> usize {
+        self.messages.rank()
+    }
+
+    /// Returns the number of ranks.
+    #[inline]
+    pub fn size(&self) -> usize {
+        self.transport.size()
+    }
+
+    /// Returns the transport.
+    #[inline]
+    pub fn transport(&self) -> &T {
+        &self.transport
+    }
+
+    /// Returns the transport mutably.
+    #[inline]
+    pub fn transport_mut(&mut self) -> &mut T {
+        &mut self.transport
+    }
+
+    /// Returns the messages.
+    #[inline]
+    pub fn messages(&self) -> &Messages {
+        &self.messages
+    }
+
+    /// Returns the messages and the transport mutably.
+    #[inline]
+    pub fn parts_mut(&mut self) -> (&mut Messages, &mut T) {
+        (&mut self.messages, &mut self.transport)
+    }
+
+    /// Returns the transport, at the end of this rank's part.
+    pub fn into_transport(self) -> T {
+        self.transport
+    }
+
+    /// Fails with the error that has ended the run for this rank, if one has: memory of the call that failed may be gone
+    /// and must not be accessed.
+    ///
+    /// # Errors
+    /// That error.
+    #[inline]
+    pub fn check(&self) -> contract::Result<()> {
+        self.messages.check()
+    }
+
+    /// Ends the run for this rank. Every later call returns the first such error, which is returned.
+    #[cold]
+    pub fn fail(&mut self, error: contract::Error) -> contract::Error {
+        self.transport.abandon();
+        self.messages.fail(error)
+    }
+}

@@ -1,0 +1,152 @@
+//! Transfers that are posted now and end later.
+
+use contract::{Completion, Destination, Envelope, Readable, Request, Result, Selector, Writable};
+
+use crate::matching::Contents;
+use crate::transfer::Transfer;
+use crate::{MessageEngine, Poll, Transport};
+
+impl<T: Transport> MessageEngine<T> {
+    /// Starts a send. A synchronous request ends only once a receive has matched the message, at any length.
+    ///
+    /// # Errors
+    /// Permanent errors, as of all calls of an engine.
+    pub fn post_send(
+        &mut self,
+        to: Destination,
+        data: Readable,
+        until: Completion,
+    ) -> Result<Request> {
+        let request = self.queue_send(to, data, until)?;
+        if to.rank != self.rank() {
+            self.transport.flush(&mut self.messages, to.rank)?;
+        }
+        Ok(request)
+    }
+
+    /// As `post_send`; what is queued may leave only with the next poll or [`flush`](Transport::flush).
+    pub(crate) fn queue_send(
+        &mut self,
+        to: Destination,
+        data: Readable,
+        until: Completion,
+    ) -> Result<Request> {
+        self.check()?;
+        let send = Transfer::send(self.rank(), to, data, until);
+        let request = self.messages.transfers.start(send);
+        if to.rank == self.rank() {
+            self.messages.send_to_self(request, T::COPIED_TO_ITSELF_BYTES);
+        } else {
+            self.transport.start_send(&mut self.messages, to.rank, request)?;
+        }
+        Ok(request)
+    }
+
+    /// Starts a receive. If `in_place`, the message may stay in its sender's memory if the transport can.
+    ///
+    /// # Errors
+    /// As above.
+    #[inline(always)]
+    pub fn post_receive(
+        &mut self,
+        selector: Selector,
+        room: Writable,
+        in_place: bool,
+    ) -> Result<Request> {
+        self.check()?;
+        let messages = &mut self.messages;
+        let request = messages.transfers.start(Transfer::receive(selector, &room, in_place));
+        match messages.unexpected.take(&selector) {
+            None => messages.posted.add(selector, request),
+            Some(message) => {
+                messages.transfers[request].begin(message.envelope);
+                match message.contents {
+                    Contents::Own(send) => messages.copy_to_self(send, request),
+                    _ => self.transport.accept(messages, request, message)?,
+                }
+            }
+        }
+        Ok(request)
+    }
+
+    /// Returns whether a request is done.
+    #[inline]
+    pub fn is_done(&self, request: Request) -> bool {
+        self.messages.transfers[request].done
+    }
+
+    /// Returns the envelope of a request that is done.
+    #[inline]
+    pub fn envelope(&self, request: Request) -> Envelope {
+        self.messages.transfers[request].envelope
+    }
+
+    /// Frees a request that is done, and returns its envelope.
+    #[inline]
+    pub fn end(&mut self, request: Request) -> Envelope {
+        self.messages.transfers.end(request)
+    }
+
+    /// Cancels a receive. Returns false if it has matched a message.
+    pub fn cancel_receive(&mut self, request: Request) -> bool {
+        let is_cancelled = self.messages.posted.remove(request);
+        if is_cancelled {
+            self.messages.transfers.forget(request);
+        }
+        is_cancelled
+    }
+
+    /// Returns the oldest message that has arrived and that `selector` accepts.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn probe(&mut self, selector: &Selector) -> Result<Option<Envelope>> {
+        self.poll()?;
+        Ok(self.messages.unexpected.find(selector).copied())
+    }
+
+    /// Moves the oldest message that `selector` accepts to `context` and `tag`, where only receives for these match it.
+    /// Returns the envelope that the message had before.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn claim(
+        &mut self,
+        selector: &Selector,
+        context: u32,
+        tag: u32,
+    ) -> Result<Option<Envelope>> {
+        self.poll()?;
+        Ok(self.messages.unexpected.claim(selector, context, tag))
+    }
+
+    /// Polls, and returns whether a request is done.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn test(&mut self, request: Request) -> Result<bool> {
+        self.check()?;
+        if !self.is_done(request) {
+            self.poll_for(Poll::Everything(Some(request)))?;
+            self.check_aborted()?;
+        }
+        Ok(self.is_done(request))
+    }
+
+    /// Takes in what has arrived, and fails if the run was aborted.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn poll(&mut self) -> Result<()> {
+        self.check()?;
+        self.poll_for(Poll::Everything(None))?;
+        self.check_aborted()
+    }
+
+    /// Polls without looking at whether the run was aborted.
+    #[inline]
+    pub(crate) fn poll_for(&mut self, poll: Poll) -> Result<()> {
+        self.transport.poll(&mut self.messages, poll)?;
+        self.check()
+    }
+}

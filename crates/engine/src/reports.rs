@@ -1,0 +1,181 @@
+//! The reports of a long wait to the launcher, if that is on this host.
+//!
+//! A wait knows its end by a function. While the seat [notes](launcher::Seat::is_noting_waits) what this rank waits for,
+//! that function is called once more and checks for each request that it waits for whether it is hopeless. These
+//! requests are noted.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use contract::{Awaited, Envelope, LockHolder, Request, Selector, WaitPlace};
+use launcher::{Backoff, PollState, Seat};
+
+use crate::transfer::Direction;
+use crate::{MessageEngine, Messages, Transport};
+
+/// The part of a report that another fabric contributes, of which this engine's is a part.
+#[derive(Default)]
+pub(crate) struct Outside {
+    /// What its poll has found in the report in progress.
+    found: Option<PollState>,
+    unexpected: Vec<Envelope>,
+}
+
+impl<T: Transport> MessageEngine<T> {
+    #[inline]
+    fn seat(&self) -> Option<&Seat> {
+        self.transport.seat()
+    }
+
+    /// Returns whether the poll in progress notes what this rank waits for, because the launcher asks.
+    #[inline]
+    pub fn is_noting_waits(&self) -> bool {
+        self.seat().is_some_and(Seat::is_noting_waits)
+    }
+
+    /// Declares that this fabric is a part of another one, which [adds](MessageEngine::note_outside) to each report.
+    pub fn expect_outside(&mut self) {
+        self.outside = Some(Outside::default());
+    }
+
+    /// Adds to the report in progress what a poll of the other fabric has found, and its unexpected messages.
+    pub fn note_outside(&mut self, found: PollState, unexpected: Vec<Envelope>) {
+        self.outside = Some(Outside { found: Some(found), unexpected });
+    }
+
+    /// Notes something that this rank waits for, if the launcher asks.
+    #[inline]
+    pub fn note_awaited(&self, awaited: impl FnOnce() -> Awaited) {
+        if let Some(seat) = self.seat() {
+            seat.note_awaited(|| self.messages.named(awaited()));
+        }
+    }
+
+    /// As [`note_awaited`](MessageEngine::note_awaited), for a started collective.
+    pub fn note_started(&self, awaited: impl FnOnce() -> Awaited) {
+        if let Some(seat) = self.seat() {
+            seat.note_started(|| self.messages.named(awaited()));
+        }
+    }
+
+    /// As [`note_awaited`](MessageEngine::note_awaited), for a transfer in progress.
+    #[inline]
+    pub fn note_request(&self, request: Request) {
+        if self.is_noting_waits() && !self.is_done(request) {
+            self.note_awaited(|| self.messages.awaited_by(request));
+        }
+    }
+
+    /// As [`note_awaited`](MessageEngine::note_awaited), for a message that is probed for.
+    #[inline]
+    pub fn note_probe(&self, selector: Selector) {
+        self.note_awaited(|| Awaited::Message(selector));
+    }
+
+    /// Prepares for the poll whose result [`report_wait`](MessageEngine::report_wait) reports.
+    pub(crate) fn begin_report(&mut self) {
+        self.seat().into_iter().for_each(Seat::begin_wait_report);
+        self.outside.iter_mut().for_each(|outside| *outside = Outside::default());
+    }
+
+    /// Reports a wait for requests after an idle poll.
+    #[cold]
+    pub(crate) fn report_wait_for(&mut self, requests: &[Request], backoff: &mut Backoff) {
+        self.begin_report();
+        backoff.note_reported();
+        requests.iter().for_each(|&request| self.note_request(request));
+        self.report_wait(WaitPlace::ALONE);
+    }
+
+    /// Reports that a poll for everything was idle, and answers what this rank waits for.
+    pub fn report_wait(&mut self, place: WaitPlace) {
+        let own = self.poll_state();
+        let (found, outside) = match self.outside.as_mut().map(std::mem::take) {
+            None => (own, Vec::new()),
+            Some(outside) => (with_outside(own, outside.found), outside.unexpected),
+        };
+        if let Some(seat) = self.seat() {
+            let unexpected = || self.unexpected().into_iter().chain(outside).collect();
+            seat.report_wait(place, found, unexpected);
+        }
+    }
+
+    /// Ends the reports of a wait, if it has made any.
+    #[inline]
+    pub(crate) fn end_reports(&self, backoff: &Backoff) {
+        if backoff.is_reported() {
+            self.seat().into_iter().for_each(Seat::end_wait_reports);
+        }
+    }
+
+    /// Returns the messages that no receive matches, as people know their sources.
+    pub fn unexpected(&self) -> Vec<Envelope> {
+        let name = |one: &Envelope| Envelope {
+            source: self.messages.name_of(one.source as usize) as u32,
+            ..*one
+        };
+        self.messages.unexpected.envelopes().map(name).collect()
+    }
+
+    /// Returns the state after an idle poll. Its number changes whenever anything of this rank has moved: a message,
+    /// a request, a queue or a collective.
+    pub fn poll_state(&self) -> PollState {
+        let of_transport = self.transport.poll_state();
+        let mut hasher = DefaultHasher::new();
+        (of_transport.state, self.messages.moves).hash(&mut hasher);
+        self.messages.posted.hash_into(&mut hasher);
+        for envelope in self.messages.unexpected.envelopes() {
+            (envelope.context, envelope.source, envelope.tag, envelope.bytes).hash(&mut hasher);
+        }
+        self.messages.transfers.hash_into(&mut hasher);
+        PollState { state: hasher.finish(), ..of_transport }
+    }
+}
+
+impl Messages {
+    /// Returns what a transfer that is not done waits for.
+    pub fn awaited_by(&self, request: Request) -> Awaited {
+        let transfer = &self.transfers[request];
+        match transfer.direction {
+            Direction::Send { to } => {
+                Awaited::Receive { to: to as usize, envelope: transfer.envelope }
+            }
+            Direction::Receive(_) if transfer.is_matched() => Awaited::Data(transfer.envelope),
+            Direction::Receive(selector) => Awaited::Message(selector),
+        }
+    }
+
+    /// Replaces the numbers of ranks by those that people know.
+    fn named(&self, awaited: Awaited) -> Awaited {
+        let name = |rank: u32| self.name_of(rank as usize) as u32;
+        match awaited {
+            Awaited::Message(selector) => {
+                Awaited::Message(Selector { source: selector.source.map(name), ..selector })
+            }
+            Awaited::Data(envelope) => {
+                Awaited::Data(Envelope { source: name(envelope.source), ..envelope })
+            }
+            Awaited::Receive { to, envelope } => {
+                Awaited::Receive { to: self.name_of(to), envelope }
+            }
+            Awaited::Members { context, collective, members, missing } => {
+                let missing = missing.into_iter().map(|rank| self.name_of(rank)).collect();
+                Awaited::Members { context, collective, members, missing }
+            }
+            Awaited::Lock { context, of, holder } => {
+                let holder = match holder {
+                    LockHolder::Rank(rank) => LockHolder::Rank(self.name_of(rank)),
+                    other => other,
+                };
+                Awaited::Lock { context, of: self.name_of(of), holder }
+            }
+        }
+    }
+}
+
+/// Returns the state of both fabrics. Without a poll of the other one, something may have arrived there.
+fn with_outside(own: PollState, outside: Option<PollState>) -> PollState {
+    let Some(outside) = outside else { return PollState { may_end_otherwise: true, ..own } };
+    let mut hasher = DefaultHasher::new();
+    (own.state, outside.state).hash(&mut hasher);
+    PollState { state: hasher.finish(), ..outside }
+}

@@ -1,0 +1,178 @@
+//! What the engine requires of a transport.
+
+use std::time::Duration;
+
+use contract::{Destination, Envelope, Error, Request, Result, Selector};
+use launcher::{Backoff, PollState, Seat};
+
+use crate::matching::Unexpected;
+use crate::messages::Messages;
+
+/// The state of another rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeerState {
+    /// It takes part.
+    Running,
+    /// It starts no messages of its own any more, but still takes part in joint work.
+    Left,
+    /// It has ended its part.
+    Ended,
+    /// It is gone without having ended its part, and the run goes on.
+    Lost,
+}
+
+/// The purpose of a poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Poll {
+    /// To see everything that has arrived, until this request has ended.
+    Everything(Option<Request>),
+    /// As one of many polls of a wait, which is for this request alone if there is one. It may leave for a later poll
+    /// what that request does not need.
+    Waiting(Option<Request>),
+}
+
+/// A way to carry messages between this rank and others. It finds the receive of what arrives in the [`Messages`] of the
+/// rank, and adds to their unexpected messages what has none.
+///
+/// Messages between two ranks arrive in the order of their sends.
+pub trait Transport {
+    /// Length of the longest message of a rank to itself that is copied if no receive is posted for it.
+    const COPIED_TO_ITSELF_BYTES: usize;
+
+    /// True if a window of receives is faster if all are posted before the first is waited for.
+    const POSTS_WINDOWS: bool;
+
+    /// Returns the number of ranks.
+    fn size(&self) -> usize;
+
+    /// Returns this rank's seat, if the launcher of this host has started it.
+    fn seat(&self) -> Option<&Seat>;
+
+    // Messages.
+    /// Starts the send of a transfer of the table to another rank.
+    ///
+    /// # Errors
+    /// Permanent errors, as of all calls here.
+    fn start_send(&mut self, messages: &mut Messages, to: usize, request: Request) -> Result<()>;
+
+    /// Sends what [`start_send`](Transport::start_send) has queued for a rank, so that several short messages leave
+    /// together.
+    ///
+    /// # Errors
+    /// As above.
+    fn flush(&mut self, _messages: &mut Messages, _to: usize) -> Result<()> {
+        Ok(())
+    }
+
+    /// Sends a whole message to another rank if that needs no request. Otherwise returns false and has no effect.
+    #[inline(always)]
+    fn send_now(&mut self, _messages: &Messages, _to: Destination, _data: &[u8]) -> bool {
+        false
+    }
+
+    /// Receives the next message of a known source, if that needs no request. Otherwise returns `None` and has no effect.
+    #[inline(always)]
+    fn receive_now(
+        &mut self,
+        _messages: &Messages,
+        _selector: &Selector,
+        _buffer: &mut [u8],
+    ) -> Option<Envelope> {
+        None
+    }
+
+    /// Receives an unexpected message of another rank that a new receive has matched.
+    ///
+    /// # Errors
+    /// As above.
+    fn accept(
+        &mut self,
+        messages: &mut Messages,
+        request: Request,
+        message: Unexpected,
+    ) -> Result<()>;
+
+    /// Receives what has arrived, and sends what is queued.
+    ///
+    /// # Errors
+    /// As above.
+    fn poll(&mut self, messages: &mut Messages, poll: Poll) -> Result<()>;
+
+    /// Returns whether anything has moved since the last such call.
+    fn take_moved(&mut self) -> bool;
+
+    // Waits.
+    /// Returns whether this rank, as every other, has a processor to itself.
+    fn has_own_processor(&self) -> bool;
+
+    /// Returns the backoff of a wait.
+    fn backoff(&self) -> Backoff;
+
+    /// Returns a number that changes with everything that has moved, if a wait is to begin anew then.
+    #[inline(always)]
+    fn activity(&self) -> u64 {
+        0
+    }
+
+    /// Does what a long wait of a rank with a processor of its own requires.
+    fn note_long_wait(&self) {}
+
+    /// Announces that this rank is about to sleep. Returns whether it must poll once more before that.
+    #[inline]
+    fn announce_sleep(&self) -> bool {
+        false
+    }
+
+    /// Withdraws the announcement.
+    fn stay_awake(&self) {}
+
+    /// Sleeps until something may have arrived, at most for `limit`. Returns the time after which it has woken by itself,
+    /// or `None` if something has woken it.
+    ///
+    /// # Errors
+    /// As above.
+    fn sleep(&mut self, messages: &mut Messages, limit: Duration) -> Result<Option<Duration>>;
+
+    // Other ranks.
+    /// Returns why the run was aborted, if that is known without a system call.
+    fn abort_reason(&mut self) -> Option<Error>;
+
+    /// Checks in a long wait what else may make it endless, such as other ranks in another collective.
+    ///
+    /// # Errors
+    /// As above.
+    fn check(&mut self, _messages: &mut Messages) -> Result<()> {
+        Ok(())
+    }
+
+    /// Returns the state of another rank.
+    fn state(&self, rank: usize) -> PeerState;
+
+    /// Returns whether any other rank is no longer [running](PeerState::Running).
+    fn any_has_left(&self) -> bool;
+
+    /// Returns whether something is queued for a rank that it may still read.
+    fn is_writing(&self, to: usize) -> bool;
+
+    /// Returns whether anything waits for room, for which [`leave`](Transport::leave) waits.
+    fn has_queued(&self) -> bool {
+        false
+    }
+
+    /// Returns whether the loss of one rank ends the run of the others.
+    fn is_one_run(&self) -> bool {
+        true
+    }
+
+    /// Announces to all others that this rank starts no messages of its own any more, behind all that it has sent.
+    ///
+    /// # Errors
+    /// As above.
+    fn leave(&mut self, messages: &mut Messages) -> Result<()>;
+
+    /// Keeps others away from memory of requests, because the run has ended for this rank.
+    fn abandon(&mut self) {}
+
+    /// Returns the state of this transport after an idle poll, for a report of a long wait.
+    fn poll_state(&self) -> PollState;
+}

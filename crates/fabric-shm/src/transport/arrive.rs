@@ -1,0 +1,311 @@
+//! The receiving side: handles each cell that arrives, and each receive whose message is already here.
+
+use contract::{Envelope, Error, Request, Selector};
+use engine::{Contents, Messages, Rts, Unexpected};
+
+use super::limits::polls_before_copy;
+use super::message::{kind, location_from};
+use super::send::Outgoing;
+use super::{FIRST_POLLS, Inbound, Rings};
+use crate::ring::{Body, INLINE_BYTES, copy_short};
+
+/// The destination of the next bytes of a message that a source has begun.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Stream {
+    /// No message has begun.
+    #[default]
+    None,
+    /// A receive.
+    Receive(Request),
+    /// The end of the copy of this source's newest unexpected message.
+    Unexpected {
+        /// Number of bytes still to come.
+        left: usize,
+    },
+}
+
+impl Rings {
+    /// Takes in what `source` has sent, until `wanted` has ended. By then a receive may have been posted for what
+    /// follows, which then needs no copy.
+    pub(super) fn drain(
+        &mut self,
+        messages: &mut Messages,
+        source: usize,
+        wanted: Option<Request>,
+    ) {
+        let mut in_a_row = false;
+        while let Some(ring) = &self.inbound[source].ring {
+            let Some(body) = ring.peek() else { return };
+            if wanted.is_some_and(|wanted| messages.transfers[wanted].done) {
+                return;
+            }
+            if body.kind == kind::SHORT {
+                if std::mem::replace(&mut in_a_row, true) {
+                    ring.prefetch_ahead();
+                }
+                self.take_short_from(messages, source);
+                continue;
+            }
+            let body = *body;
+            if body.kind == kind::EAGER && self.defers_copy(messages, source, &body) {
+                return;
+            }
+            self.idle_polls = 0;
+            if self.take(messages, source, &body).is_none() {
+                self.refuse(messages, source, &body);
+                return;
+            }
+            let left_bytes = self.left_bytes(messages, source);
+            let back = &mut self.outbound[source].ring.lines;
+            let ring = self.inbound[source].ring.as_mut();
+            let returned = ring.is_some_and(|ring| ring.pop(&body, left_bytes, back));
+            if returned {
+                self.wake(source);
+            }
+        }
+    }
+
+    /// Takes in a cell of any kind but a short message. Returns `None` if it names an operation or a message that is not in
+    /// progress with its sender.
+    fn take(&mut self, messages: &mut Messages, source: usize, body: &Body) -> Option<()> {
+        let [first, second, ..] = body.payload;
+        match body.kind {
+            kind::EAGER => self.arrive_eager(messages, source, body),
+            kind::MORE => self.arrive_more(messages, source, body, first as usize),
+            kind::RTS => {
+                self.arrive_rts(messages, source, body);
+                Some(())
+            }
+            kind::CTS => {
+                self.take_answered(messages, source, Request(first))?;
+                self.enqueue(messages, source, Outgoing::Data(Request(first), second));
+                Some(())
+            }
+            kind::DATA => {
+                messages.transfers.receive_from(Request(first), source)?;
+                self.inbound[source].stream = Stream::Receive(Request(first));
+                self.arrive_more(messages, source, body, second as usize)
+            }
+            kind::HELP => self.help(messages, source, &body.payload),
+            kind::FIN => {
+                self.take_answered(messages, source, Request(first))?.done = true;
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    /// Ends the run for this rank, because another has sent what no rank sends.
+    #[cold]
+    fn refuse(&self, messages: &mut Messages, source: usize, body: &Body) {
+        let rank = messages.name_of(source);
+        let [first, second, ..] = body.payload;
+        messages.fail(Error::System {
+            what: "reading from another rank".into(),
+            reason: format!(
+                "rank {rank} sent what no rank sends: a cell of kind {} with {first} and {second}",
+                body.kind
+            ),
+        });
+    }
+
+    /// Returns whether a message stays in its ring for now. No receive accepts it yet, but one may be posted soon, and
+    /// a copy would cost more than the message (decision 0027).
+    #[inline]
+    fn defers_copy(&self, messages: &Messages, source: usize, body: &Body) -> bool {
+        self.may_defer_copy
+            && self.idle_polls <= polls_before_copy(body.payload[0])
+            && !messages.posted.accepts(&Rings::envelope(source, body, 0))
+    }
+
+    /// Tries the shortest path: receives the oldest message of a known source directly from its ring into `buffer`.
+    /// Correct only while no message is unexpected and no other receive is posted, because then the oldest message in
+    /// the ring is the next one to match.
+    #[inline]
+    pub(super) fn pop_now(
+        &mut self,
+        messages: &Messages,
+        selector: &Selector,
+        buffer: &mut [u8],
+    ) -> Option<Envelope> {
+        let source = selector.source? as usize;
+        if !messages.unexpected.is_empty() || !messages.posted.is_empty() {
+            return None;
+        }
+        let ring = self.inbound[source].ring.as_mut()?;
+        let polls = if self.choices.every_rank_has_a_processor { FIRST_POLLS } else { 1 };
+        let body = ring.await_message(polls)?;
+        let whole = match body.kind {
+            kind::SHORT => usize::from(body.inline_bytes),
+            kind::EAGER if body.payload[0] == body.payload[2] => body.payload[0] as usize,
+            _ => return None,
+        };
+        let room = buffer.len();
+        let envelope = Envelope { room, ..Rings::envelope(source, body, whole) };
+        if !selector.accepts(&envelope) {
+            return None;
+        }
+        let kept = whole.min(room);
+        let returned = if body.lines == 0 {
+            // SAFETY: the buffer has room for what is kept.
+            unsafe { take_short(body, ring.rest(body), buffer.as_mut_ptr(), kept) };
+            let cells = body.cells();
+            ring.pop_short(cells)
+        } else {
+            let body = *body;
+            let mut copied = 0;
+            ring.read(&body, kept, |part| {
+                buffer[copied..copied + part.len()].copy_from_slice(part);
+                copied += part.len();
+            });
+            ring.pop(&body, 0, &mut self.outbound[source].ring.lines)
+        };
+        self.outbound[source].ring.end_row();
+        if returned {
+            self.wake(source);
+        }
+        Some(envelope)
+    }
+
+    #[inline(always)]
+    fn envelope(source: usize, body: &Body, bytes: usize) -> Envelope {
+        Envelope { context: body.context, source: source as u32, tag: body.tag, bytes, room: bytes }
+    }
+
+    /// Takes in the oldest message of a source, which is short, without copying its cell.
+    #[inline(always)]
+    fn take_short_from(&mut self, messages: &mut Messages, source: usize) {
+        self.idle_polls = 0;
+        let Some(ring) = &mut self.inbound[source].ring else { return };
+        let Some(body) = ring.peek() else { return };
+        let envelope = Rings::envelope(source, body, usize::from(body.inline_bytes));
+        match messages.posted.take(&envelope) {
+            Some(request) => {
+                let operation = &mut messages.transfers[request];
+                operation.begin(envelope);
+                let kept = envelope.bytes.min(operation.room);
+                // SAFETY: the receive has room for what is kept.
+                unsafe { take_short(body, ring.rest(body), operation.memory, kept) };
+                operation.moved = envelope.bytes;
+                operation.done = true;
+            }
+            None => {
+                let mut copy = vec![0; envelope.bytes];
+                // SAFETY: the copy has room for all of the message.
+                unsafe { take_short(body, ring.rest(body), copy.as_mut_ptr(), envelope.bytes) };
+                messages.unexpected.add(Unexpected { envelope, contents: Contents::Copy(copy) });
+            }
+        }
+        let cells = body.cells();
+        if ring.pop_short(cells) {
+            self.wake(source);
+        }
+    }
+
+    fn arrive_eager(&mut self, messages: &mut Messages, source: usize, body: &Body) -> Option<()> {
+        let [low, high, bytes, ..] = body.payload;
+        let envelope = Rings::envelope(source, body, low as usize | (high as usize) << 32);
+        self.inbound[source].stream = match messages.match_receive(&envelope) {
+            Some(request) => Stream::Receive(request),
+            None => {
+                let contents = Contents::Copy(Vec::with_capacity(envelope.bytes));
+                messages.unexpected.add(Unexpected { envelope, contents });
+                Stream::Unexpected { left: envelope.bytes }
+            }
+        };
+        self.arrive_more(messages, source, body, bytes as usize)
+    }
+
+    fn arrive_more(
+        &mut self,
+        messages: &mut Messages,
+        source: usize,
+        body: &Body,
+        bytes: usize,
+    ) -> Option<()> {
+        let Inbound { ring, stream } = &mut self.inbound[source];
+        let ring = ring.as_mut()?;
+        match stream {
+            Stream::None => return None,
+            Stream::Receive(request) => {
+                let operation = &mut messages.transfers[*request];
+                ring.read(body, bytes, |part| operation.append(part));
+                if operation.done {
+                    *stream = Stream::None;
+                }
+            }
+            Stream::Unexpected { left } => {
+                if let Some(copy) = messages.unexpected.last_from(source as u32) {
+                    ring.read(body, bytes, |part| copy.extend_from_slice(part));
+                }
+                *left = left.checked_sub(bytes)?;
+                if *left == 0 {
+                    *stream = Stream::None;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Returns the number of bytes still to come of the message that a source has begun.
+    fn left_bytes(&self, messages: &Messages, source: usize) -> usize {
+        match self.inbound[source].stream {
+            Stream::None => 0,
+            Stream::Receive(request) => {
+                let operation = &messages.transfers[request];
+                operation.envelope.bytes.saturating_sub(operation.moved)
+            }
+            Stream::Unexpected { left } => left,
+        }
+    }
+
+    fn arrive_rts(&mut self, messages: &mut Messages, source: usize, body: &Body) {
+        let [low, high, request, flag, location_low, location_high, ..] = body.payload;
+        let envelope = Rings::envelope(source, body, low as usize | (high as usize) << 32);
+        let location = location_from([flag, location_low, location_high]);
+        let rts = Rts { request, location };
+        match messages.match_receive(&envelope) {
+            Some(request) => self.accept_rts(messages, request, rts),
+            None => messages.unexpected.add(Unexpected { envelope, contents: Contents::Rts(rts) }),
+        }
+    }
+
+    /// Receives an unexpected message that a new receive has matched.
+    pub(super) fn receive_unexpected(
+        &mut self,
+        messages: &mut Messages,
+        request: Request,
+        message: Unexpected,
+    ) {
+        match message.contents {
+            Contents::Rts(rts) => self.accept_rts(messages, request, rts),
+            Contents::Copy(copy) => {
+                let operation = &mut messages.transfers[request];
+                operation.append(&copy);
+                if !operation.done {
+                    // The rest of it is still in flight and goes directly to the receive.
+                    self.inbound[message.envelope.source as usize].stream =
+                        Stream::Receive(request);
+                }
+            }
+            Contents::Own(_) | Contents::Arriving => unreachable!("no ring adds such messages"),
+        }
+    }
+}
+
+/// Copies the first `kept` bytes of a short message, which goes on in `rest`.
+///
+/// # Safety
+/// `to` has room for `kept` bytes.
+#[inline(always)]
+unsafe fn take_short(body: &Body, rest: &[u8], to: *mut u8, kept: usize) {
+    // SAFETY: the payload has INLINE_BYTES and `rest` its own length. No more is copied than these, nor than the caller
+    // has room for.
+    unsafe {
+        copy_short(body.payload.as_ptr().cast(), to, kept.min(INLINE_BYTES));
+        if kept > INLINE_BYTES {
+            let more = (kept - INLINE_BYTES).min(rest.len());
+            copy_short(rest.as_ptr(), to.add(INLINE_BYTES), more);
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! The rendezvous protocol: long messages, which are copied from the sender's memory to the receiver's.
+//!
+//! The sender's RTS holds the location of the message. Once a receive has matched it, the receiver copies the message
+//! and sends a FIN. From [`RECEIVER_ASKS_HELP_FROM_BYTES`] on the receiver first asks the sender for co-copy: each side
+//! claims the next chunk from a counter in the segment until none is left. A busy sender claims none, and the receiver
+//! copies everything.
+
+use contract::{Error, Request, Result};
+use engine::{Location, Messages, Rts};
+
+use super::Rings;
+use super::cma::{Cma, read_memory, write_memory};
+use super::limits::{
+    CMA_RECEIVER_ASKS_HELP_FROM_BYTES, RECEIVER_ASKS_HELP_FROM_BYTES, chunk_bytes,
+};
+use super::message::{halves, kind, location_from, location_words, numbers};
+use crate::primitive::spin_loop;
+use crate::segment::{HELP_SLOTS, HelpSlot};
+
+/// Number of polls for which a failing rank waits for a helper to finish its chunk.
+const HELPER_POLLS: u32 = 10_000_000;
+
+/// A receive that waits for the last chunk of its helper.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CoCopy {
+    request: Request,
+    theirs: u32,
+    slot: usize,
+    generation: u32,
+    /// Number of chunks that the helper must complete.
+    helped: u32,
+}
+
+impl Rings {
+    /// Returns the location under which the others find `bytes` bytes at `memory`.
+    pub(super) fn location_of(&self, memory: *const u8, bytes: usize) -> Location {
+        match self.segment.seat().place_of(memory, bytes) {
+            Some(place) => Location::Arena(place as usize),
+            None => Location::Address(memory as usize),
+        }
+    }
+
+    /// Returns whether this rank can access memory there without the ring.
+    fn reaches(&self, location: Location) -> bool {
+        match (location, self.cma) {
+            (Location::Arena(_), _) => self.segment.seat().has_arenas(),
+            (Location::Address(_), Cma::Allowed { fast }) => {
+                fast || !self.choices.every_rank_has_a_processor
+            }
+            _ => false,
+        }
+    }
+
+    /// Answers an RTS for the receive that it has matched: copies the message if its location is accessible, and otherwise
+    /// requests fragments with a CTS.
+    pub(super) fn accept_rts(&mut self, messages: &mut Messages, request: Request, rts: Rts) {
+        if self.keep_in_place(messages, request, rts) {
+            return;
+        }
+        let envelope = messages.transfers[request].envelope;
+        let source = envelope.source as usize;
+        if !self.reaches(rts.location) {
+            // No data follow the RTS of an empty message.
+            messages.transfers[request].done = envelope.bytes == 0;
+            let cts = numbers(kind::CTS, [rts.request, request.0]);
+            self.send_control(messages, source, cts);
+            return;
+        }
+        let bytes = envelope.bytes.min(messages.transfers[request].room);
+        let asks_help = match rts.location {
+            _ if bytes >= RECEIVER_ASKS_HELP_FROM_BYTES => true,
+            Location::Arena(_) => false,
+            _ => bytes >= CMA_RECEIVER_ASKS_HELP_FROM_BYTES && messages.posted.is_empty(),
+        };
+        match asks_help.then(|| self.free_slot()).flatten() {
+            Some(slot) => self.copy_with_help(messages, (request, rts), bytes, slot),
+            None => {
+                if self.copy_to_receive(messages, (request, rts.location), 0, bytes) {
+                    self.finish_copy(messages, request, rts.request);
+                }
+            }
+        }
+    }
+
+    fn free_slot(&self) -> Option<usize> {
+        (0..HELP_SLOTS).find(|&slot| self.co_copies.iter().all(|one| one.slot != slot))
+    }
+
+    fn copy_with_help(
+        &mut self,
+        messages: &mut Messages,
+        (request, rts): (Request, Rts),
+        bytes: usize,
+        slot: usize,
+    ) {
+        let operation = messages.transfers[request];
+        let source = operation.envelope.source as usize;
+        let chunk_bytes = chunk_bytes(bytes);
+        let chunks = bytes.div_ceil(chunk_bytes) as u32;
+        let generation = self.segment.block(self.me).help_slot(slot).open(chunks);
+        let [low, high] = halves(bytes);
+        let [flag, location_low, location_high] =
+            location_words(self.location_of(operation.memory, operation.room));
+        let asked = numbers(
+            kind::HELP,
+            [rts.request, slot as u32, generation, low, high, flag, location_low, location_high],
+        );
+        self.send_control(messages, source, asked);
+        let mut mine = 0;
+        while let Some(chunk) = self.segment.block(self.me).help_slot(slot).claim(generation) {
+            let start = chunk as usize * chunk_bytes;
+            let length = chunk_bytes.min(bytes - start);
+            if !self.copy_to_receive(messages, (request, rts.location), start, length) {
+                return;
+            }
+            mine += 1;
+        }
+        let helped = chunks - mine;
+        self.co_copies.push(CoCopy { request, theirs: rts.request, slot, generation, helped });
+        self.poll_co_copies(messages);
+    }
+
+    /// Copies a part of a message into its receive. Returns false if that failed, which is permanent.
+    fn copy_to_receive(
+        &mut self,
+        messages: &mut Messages,
+        (request, location): (Request, Location),
+        start: usize,
+        bytes: usize,
+    ) -> bool {
+        let operation = messages.transfers[request];
+        // SAFETY: `start + bytes` is within the receive's room, which the caller of `start_receive` promised.
+        let to = unsafe { operation.memory.add(start) };
+        let copied = match location {
+            // SAFETY: the sender's request keeps this memory until our FIN.
+            Location::Arena(offset) => unsafe {
+                self.segment.copy_from_arenas(offset + start, to, bytes);
+                Ok(())
+            },
+            Location::Address(address) => {
+                let process = self.segment.seat().process(operation.envelope.source as usize);
+                // SAFETY: as above.
+                unsafe { read_memory(process, address + start, to, bytes) }
+            }
+            Location::Remote => unreachable!("only what is within reach is copied"),
+        };
+        let source = operation.envelope.source;
+        copied.map_err(|error| self.fail(messages, cannot_copy(source, &error))).is_ok()
+    }
+
+    /// Copies chunks for a receiver that asked for co-copy.
+    /// Returns `None` if it asks for a message that is not its own.
+    pub(super) fn help(
+        &mut self,
+        messages: &mut Messages,
+        source: usize,
+        payload: &[u32],
+    ) -> Option<()> {
+        let [request, slot, generation, low, high, flag, location_low, location_high, ..] =
+            *payload
+        else {
+            return None;
+        };
+        let bytes = low as usize | (high as usize) << 32;
+        let operation = *messages.transfers.send_to(Request(request), source)?;
+        if bytes > operation.room || slot as usize >= HELP_SLOTS {
+            return None;
+        }
+        let location = location_from([flag, location_low, location_high]);
+        if !self.reaches(location) {
+            return Some(());
+        }
+        while let Some(chunk) =
+            self.segment.block(source).help_slot(slot as usize).claim(generation)
+        {
+            let start = (chunk as usize).checked_mul(chunk_bytes(bytes))?;
+            let length = chunk_bytes(bytes).min(bytes.checked_sub(start)?);
+            // SAFETY: whoever lent the memory promised `room` bytes, and `start` is within them: both were just checked.
+            let from = unsafe { operation.memory.add(start) };
+            let copied = match location {
+                // SAFETY: the receiver keeps this memory until all claimed chunks are done.
+                Location::Arena(offset) => unsafe {
+                    self.segment.copy_to_arenas(from, offset + start, length);
+                    Ok(())
+                },
+                Location::Address(address) => {
+                    let process = self.segment.seat().process(source);
+                    // SAFETY: as above.
+                    unsafe { write_memory(process, address + start, from, length) }
+                }
+                Location::Remote => unreachable!("only what is within reach is copied"),
+            };
+            if let Err(error) = copied {
+                self.fail(messages, cannot_copy(source as u32, &error));
+                return Some(());
+            }
+            self.segment.block(source).help_slot(slot as usize).count_done();
+        }
+        self.wake(source);
+        Some(())
+    }
+
+    /// Completes the receives whose helpers have completed their chunks.
+    pub(super) fn poll_co_copies(&mut self, messages: &mut Messages) {
+        let mut index = 0;
+        while index < self.co_copies.len() {
+            let one = self.co_copies[index];
+            if self.segment.block(self.me).help_slot(one.slot).done() == one.helped {
+                self.co_copies.swap_remove(index);
+                self.finish_copy(messages, one.request, one.theirs);
+            } else {
+                index += 1;
+            }
+        }
+    }
+
+    fn finish_copy(&mut self, messages: &mut Messages, request: Request, theirs: u32) {
+        let operation = &mut messages.transfers[request];
+        operation.moved = operation.envelope.bytes;
+        operation.done = true;
+        let source = operation.envelope.source as usize;
+        self.send_control(messages, source, numbers(kind::FIN, [theirs]));
+    }
+
+    /// Returns whether cross-memory attach is fast, for all ranks.
+    #[inline]
+    pub(crate) fn uses_cma(&self) -> bool {
+        self.cma.is_fast()
+    }
+
+    /// Copies from another rank's memory. A failure is permanent.
+    ///
+    /// # Safety
+    /// `to` has room for `bytes` bytes, and the other rank does not modify its own meanwhile.
+    pub(crate) unsafe fn read_from(
+        &mut self,
+        messages: &mut Messages,
+        (rank, from): (usize, usize),
+        to: *mut u8,
+        bytes: usize,
+    ) -> Result<()> {
+        let process = self.segment.seat().process(rank);
+        // SAFETY: the caller promises the same.
+        let read = unsafe { read_memory(process, from, to, bytes) };
+        read.map_err(|error| self.fail(messages, cannot_copy(rank as u32, &error)))
+    }
+
+    /// Copies to another rank's memory. A failure is permanent.
+    ///
+    /// # Safety
+    /// `from` holds `bytes` bytes, and the other rank expects them at `to`.
+    pub(crate) unsafe fn write_to(
+        &mut self,
+        messages: &mut Messages,
+        (rank, to): (usize, usize),
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<()> {
+        let process = self.segment.seat().process(rank);
+        // SAFETY: the caller promises the same.
+        let written = unsafe { write_memory(process, to, from, bytes) };
+        written.map_err(|error| self.fail(messages, cannot_copy(rank as u32, &error)))
+    }
+
+    pub(super) fn fail(&mut self, messages: &mut Messages, error: Error) -> Error {
+        self.close_co_copies();
+        messages.fail(error)
+    }
+
+    /// Keeps helpers away from memory that is about to be released.
+    pub(super) fn close_co_copies(&mut self) {
+        for one in std::mem::take(&mut self.co_copies) {
+            let slot: &HelpSlot = self.segment.block(self.me).help_slot(one.slot);
+            slot.close(one.generation);
+            let mut polls = 0;
+            while slot.done() != one.helped && polls < HELPER_POLLS {
+                polls += 1;
+                spin_loop();
+            }
+        }
+    }
+}
+
+fn cannot_copy(rank: u32, error: &std::io::Error) -> Error {
+    Error::System {
+        what: format!("copying between this rank's memory and rank {rank}'s"),
+        reason: error.to_string(),
+    }
+}

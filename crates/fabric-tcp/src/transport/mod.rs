@@ -1,0 +1,126 @@
+//! Messages over connections.
+//!
+//! There is no thread: everything moves in calls of the rank. All sockets are non-blocking. A poll reads and writes as
+//! much as possible. A rank with a processor of its own polls for a while before it sleeps in `poll`.
+//!
+//! Messages are written from and read into the program's own memory.
+
+mod agreement;
+mod carry;
+mod connection;
+mod ending;
+mod links;
+mod mismatch;
+mod progress;
+mod start;
+mod stream;
+mod watch;
+
+use std::net::TcpStream;
+use std::time::Duration;
+
+use contract::ContextPlace;
+
+pub(crate) use connection::{CREDIT_BYTES, EAGER_MAX};
+pub(crate) use stream::Stream;
+
+use crate::reconnect::Reconnector;
+use crate::supervision::Supervision;
+use agreement::Agreement;
+use connection::Connection;
+use watch::Watch;
+
+/// The engine of one rank over this transport.
+pub(crate) type Engine = engine::MessageEngine<Connections>;
+
+/// One rank's end of all connections.
+pub(crate) struct Connections {
+    rank: usize,
+    /// Declared, and so dropped, before the connections: the others must be able to learn why these end.
+    pub(crate) supervision: Supervision,
+    /// One for each rank; `None` for this one.
+    peers: Vec<Option<Connection>>,
+    /// `None` if no connection is made again.
+    reconnector: Option<Reconnector>,
+    /// `None` until the first poll of all connections.
+    watch: Option<Watch>,
+    /// False if no connection waits until its socket accepts data. A poll then needs to visit none.
+    may_wait_to_write: bool,
+    agreement: Agreement,
+    /// True if waits poll repeatedly before they sleep.
+    pub(crate) spins: bool,
+    polls: u32,
+    /// Counts everything that may have changed the state of an operation.
+    activity: u64,
+    /// The activity when the program last polled without success.
+    rested_at: u64,
+    /// Number of other ranks that have announced that they leave.
+    others_left: usize,
+    /// Longest sleep, if something else must be polled.
+    longest_sleep: Option<Duration>,
+}
+
+impl Connections {
+    /// Creates the engine of rank `rank` with its connections to all others, and with the reconnector if any of these
+    /// is a link.
+    pub(crate) fn begin(
+        rank: usize,
+        streams: Vec<Option<Stream>>,
+        supervision: Supervision,
+        reconnector: Option<Reconnector>,
+    ) -> Engine {
+        let peers: Vec<_> = streams.into_iter().map(|one| one.map(Connection::new)).collect();
+        let mut agreement = Agreement::default();
+        agreement.open(ContextPlace::WORLD.0, (0..peers.len()).collect());
+        let connections = Connections {
+            rank,
+            supervision,
+            peers,
+            reconnector,
+            watch: None,
+            may_wait_to_write: false,
+            agreement,
+            spins: false,
+            polls: 0,
+            activity: 0,
+            rested_at: 0,
+            others_left: 0,
+            longest_sleep: None,
+        };
+        Engine::new(rank, connections)
+    }
+
+    /// Adds a connection to another process. Returns the rank by which this engine knows it.
+    pub(crate) fn add(&mut self, stream: TcpStream) -> std::io::Result<usize> {
+        self.peers.push(Some(Connection::new(Stream::one(stream)?)));
+        let rank = self.peers.len() - 1;
+        self.watch_rank(rank)?;
+        Ok(rank)
+    }
+
+    /// Limits the duration of sleeps from now on.
+    pub(crate) fn sleep_at_most(&mut self, limit: Duration) {
+        self.longest_sleep = Some(limit);
+    }
+
+    fn ranks(&self) -> usize {
+        self.peers.len()
+    }
+
+    /// Returns whether there may be data that a socket has not accepted.
+    pub(crate) fn has_outgoing(&self) -> bool {
+        self.may_wait_to_write
+    }
+
+    /// Reports the outcome of this rank's part to the supervision, and returns the status that the process should exit
+    /// with.
+    pub(crate) fn close(mut self, outcome: contract::Result<()>) -> i32 {
+        self.acknowledge_all();
+        // The connections are closed after that, so that the others can learn the reason.
+        let Connections { supervision, peers: _peers, .. } = self;
+        supervision.finish(outcome)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,233 @@
+//! Progress without waiting: reading and writing.
+
+use contract::{Envelope, Error, Request, Result};
+use engine::{Contents, Location, Messages, Rts, Unexpected};
+
+use super::connection::{Body, EAGER_MAX, Target};
+use super::{Connection, Connections};
+use crate::frame::{Header, Kind};
+
+impl Connections {
+    /// Writes as much as possible to one rank.
+    pub(crate) fn write_to(&mut self, messages: &mut Messages, to: usize) -> Result<()> {
+        let Some(peer) = &mut self.peers[to] else { return Ok(()) };
+        match peer.flush(&mut messages.transfers) {
+            Ok(moved) => {
+                self.activity += u64::from(moved);
+                self.may_wait_to_write |= peer.waits_to_write();
+                Ok(())
+            }
+            Err(_) if peer.goodbye => {
+                peer.forget_outgoing();
+                Ok(())
+            }
+            // What it sent before the end, perhaps a goodbye, can still be read, and is more informative than the
+            // failed write.
+            Err(error) => {
+                while self.read_from(messages, to)? {}
+                match &mut self.peers[to] {
+                    Some(peer) if peer.goodbye => {
+                        peer.forget_outgoing();
+                        Ok(())
+                    }
+                    _ => self.connection_lost(messages, to, &error.to_string()),
+                }
+            }
+        }
+    }
+
+    /// Reads what has arrived from one rank. Returns whether anything has.
+    pub(super) fn read_from(&mut self, messages: &mut Messages, from: usize) -> Result<bool> {
+        let mut moved = false;
+        loop {
+            let Some(peer) = &mut self.peers[from] else { return Ok(moved) };
+            if peer.is_closed() {
+                return Ok(moved);
+            }
+            match peer.read(&mut messages.transfers) {
+                Ok(None) => return Ok(moved),
+                Ok(Some((_, 0))) => {
+                    self.end_of_stream(messages, from)?;
+                    return Ok(true);
+                }
+                Ok(Some((room, bytes))) => {
+                    moved = true;
+                    self.activity += 1;
+                    self.take_frames(messages, from)?;
+                    // Less than the room: nothing more is there yet.
+                    if bytes < room {
+                        return Ok(true);
+                    }
+                }
+                Err(_) if peer.goodbye && peer.body.is_none() => {
+                    peer.close();
+                    return Ok(true);
+                }
+                Err(error) => {
+                    self.connection_lost(messages, from, &error.to_string())?;
+                    return Ok(true);
+                }
+            }
+        }
+    }
+
+    /// Processes what was read from one rank.
+    fn take_frames(&mut self, messages: &mut Messages, from: usize) -> Result<()> {
+        loop {
+            let Some(peer) = &mut self.peers[from] else { return Ok(()) };
+            if peer.body.is_some() {
+                if !peer.fill_body(&mut messages.transfers) {
+                    return Ok(());
+                }
+                self.end_body(messages, from)?;
+                continue;
+            }
+            match peer.next_header() {
+                None => return Ok(()),
+                Some(Ok(header)) => self.begin_frame(messages, from, header)?,
+                Some(Err(bytes)) => {
+                    let what = format!("a frame that begins {bytes:02x?}");
+                    return Err(protocol_violation(messages, from, &what));
+                }
+            }
+        }
+    }
+
+    fn begin_frame(&mut self, messages: &mut Messages, from: usize, header: Header) -> Result<()> {
+        let Some(peer) = &mut self.peers[from] else { return Ok(()) };
+        peer.add_credit(header.credit);
+        match header.kind {
+            Kind::Credit => {}
+            Kind::Leaving => {
+                self.others_left += usize::from(!peer.has_left);
+                peer.has_left = true;
+            }
+            Kind::Goodbye => peer.goodbye = true,
+            Kind::Eager => return self.begin_eager(messages, from, header),
+            Kind::Rts => return self.begin_rendezvous(messages, from, header),
+            Kind::Cts => return self.send_data(messages, from, header),
+            Kind::Data => return self.begin_data(messages, from, header),
+            Kind::Collective => return self.take_call_id(messages, from, header),
+            Kind::CollectiveQuestion => return self.answer_call_id(messages, from, header),
+            Kind::CollectiveAnswer => self.take_answered_call_id(from, header),
+        }
+        Ok(())
+    }
+
+    fn begin_eager(&mut self, messages: &mut Messages, from: usize, header: Header) -> Result<()> {
+        let envelope = envelope(from, header);
+        let bytes = envelope.bytes;
+        if bytes > EAGER_MAX {
+            let what = format!("{bytes} bytes without an RTS");
+            return Err(protocol_violation(messages, from, &what));
+        }
+        let target = match messages.match_receive(&envelope) {
+            Some(request) => Target::Receive(request),
+            None => {
+                let contents = Contents::Arriving;
+                messages.unexpected.add(Unexpected { envelope, contents });
+                Target::Unexpected(vec![0; bytes])
+            }
+        };
+        self.begin_body(from, Body { target, bytes, done: 0, eager: true });
+        Ok(())
+    }
+
+    fn begin_rendezvous(
+        &mut self,
+        messages: &mut Messages,
+        from: usize,
+        header: Header,
+    ) -> Result<()> {
+        let envelope = envelope(from, header);
+        match messages.match_receive(&envelope) {
+            Some(request) => self.send_cts(messages, request, from, header.request),
+            None => {
+                let rts = Rts { request: header.request, location: Location::Remote };
+                let contents = Contents::Rts(rts);
+                messages.unexpected.add(Unexpected { envelope, contents });
+                Ok(())
+            }
+        }
+    }
+
+    fn begin_data(&mut self, messages: &mut Messages, from: usize, header: Header) -> Result<()> {
+        let (request, bytes) = (Request(header.request), header.bytes as usize);
+        let receive = messages.transfers.receive_from(request, from);
+        if receive.is_none_or(|receive| receive.envelope.bytes < bytes) {
+            return Err(protocol_violation(messages, from, "data that were not cleared"));
+        }
+        let target = Target::Receive(request);
+        self.begin_body(from, Body { target, bytes, done: 0, eager: false });
+        Ok(())
+    }
+
+    fn begin_body(&mut self, from: usize, body: Body) {
+        if let Some(peer) = &mut self.peers[from] {
+            peer.body = Some(body);
+        }
+    }
+
+    /// Sends a message for which a CTS has arrived.
+    fn send_data(&mut self, messages: &mut Messages, to: usize, header: Header) -> Result<()> {
+        let (request, bytes) = (Request(header.request), header.bytes as usize);
+        let send = messages.transfers.send_to(request, to);
+        if send.is_none_or(|send| send.room < bytes) {
+            return Err(protocol_violation(messages, to, "a CTS for a message without an RTS"));
+        }
+        let data = Header { request: header.tag, bytes: header.bytes, ..Header::new(Kind::Data) };
+        if let Some(peer) = &mut self.peers[to] {
+            peer.queue(data, Some((request, bytes)));
+        }
+        self.write_to(messages, to)
+    }
+
+    fn end_body(&mut self, messages: &mut Messages, from: usize) -> Result<()> {
+        let Some(Connection { body, .. }) = &mut self.peers[from] else { return Ok(()) };
+        let Some(body) = body.take() else { return Ok(()) };
+        match body.target {
+            Target::Unexpected(memory) => messages.unexpected.arrived(from, memory),
+            Target::Receive(request) => {
+                messages.transfers[request].done = true;
+                if body.eager {
+                    return self.return_credit(messages, from, body.bytes);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn end_of_stream(&mut self, messages: &mut Messages, from: usize) -> Result<()> {
+        match &mut self.peers[from] {
+            Some(peer) if peer.goodbye && peer.body.is_none() => {
+                peer.close();
+                Ok(())
+            }
+            _ => self.connection_lost(messages, from, "its connection ended without a goodbye"),
+        }
+    }
+
+    /// Handles a broken connection to a rank. The supervision of the run knows the reason best.
+    #[cold]
+    fn connection_lost(&mut self, messages: &mut Messages, rank: usize, how: &str) -> Result<()> {
+        if self.supervision.is_nobody() {
+            self.lose(rank);
+            return Ok(());
+        }
+        let known = self.supervision.wait_for_cause();
+        let error = known.unwrap_or_else(|| Error::RankDied { rank, how: how.into() });
+        Err(messages.fail(error))
+    }
+}
+
+#[cold]
+fn protocol_violation(messages: &mut Messages, rank: usize, what: &str) -> Error {
+    let reason = format!("rank {rank} sent what no rank sends: {what}");
+    messages.fail(Error::System { what: "reading from another rank".into(), reason })
+}
+
+/// Returns the envelope of the message that a frame begins.
+fn envelope(from: usize, header: Header) -> Envelope {
+    let bytes = header.bytes as usize;
+    Envelope { context: header.context, source: from as u32, tag: header.tag, bytes, room: bytes }
+}
