@@ -59,6 +59,7 @@ impl<T: Transport> MessageEngine<T> {
             Direction::Send { to } => {
                 self.has_ended(to as usize) && !self.transport.is_writing(to as usize)
             }
+            Direction::Access { to } => self.has_ended(to as usize),
             Direction::Receive(_) if transfer.is_matched() => {
                 // Its data were still to come.
                 let source = transfer.envelope.source as usize;
@@ -87,6 +88,7 @@ impl<T: Transport> MessageEngine<T> {
         !transfer.done
             && match transfer.direction {
                 Direction::Send { to } => to == own,
+                Direction::Access { .. } => false,
                 Direction::Receive(_) if transfer.is_matched() => false,
                 Direction::Receive(selector) => match selector.source {
                     Some(source) => source == own,
@@ -124,6 +126,10 @@ impl<T: Transport> MessageEngine<T> {
                     unexpected.map(|one| Envelope { source: name(one.source), ..*one });
                 Error::never_sent(me, self.size(), &named, unexpected)
             }
+            Direction::Access { to } => {
+                let before = "an access to its memory was complete".into();
+                Error::RankEnded { rank: name(to) as usize, before }
+            }
         };
         match error {
             // Only a process of another run, whose death does not end this one.
@@ -160,7 +166,7 @@ impl<T: Transport> MessageEngine<T> {
             to != self.rank()
                 && (self.transport.state(to) == PeerState::Running || self.transport.is_writing(to))
         };
-        self.messages.transfers.sends().any(|(_, to)| may_take(to))
+        self.messages.transfers.outgoing().any(may_take)
     }
 
     /// Completes the sends that may still be received.

@@ -92,7 +92,7 @@ impl Messages {
     pub fn partner(&self, request: Request) -> Option<usize> {
         let transfer = &self.transfers[request];
         let partner = match transfer.direction {
-            Direction::Send { to } => Some(to as usize),
+            Direction::Send { to } | Direction::Access { to } => Some(to as usize),
             Direction::Receive(_) if transfer.is_matched() => {
                 Some(transfer.envelope.source as usize)
             }

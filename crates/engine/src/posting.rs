@@ -37,7 +37,11 @@ impl<T: Transport> MessageEngine<T> {
         if to.rank == self.rank() {
             self.messages.send_to_self(request, T::COPIED_TO_ITSELF_BYTES);
         } else {
-            self.transport.start_send(&mut self.messages, to.rank, request)?;
+            let started = self.transport.start_send(&mut self.messages, to.rank, request);
+            if let Err(error) = started {
+                self.messages.transfers.forget(request);
+                return Err(error);
+            }
         }
         Ok(request)
     }

@@ -60,8 +60,10 @@ impl<T: Transport> MessageEngine<T> {
     /// As [`note_awaited`](MessageEngine::note_awaited), for a transfer in progress.
     #[inline]
     pub fn note_request(&self, request: Request) {
-        if self.is_noting_waits() && !self.is_done(request) {
-            self.note_awaited(|| self.messages.awaited_by(request));
+        if self.is_noting_waits()
+            && let Some(awaited) = self.messages.awaited_by(request)
+        {
+            self.note_awaited(|| awaited);
         }
     }
 
@@ -132,15 +134,19 @@ impl<T: Transport> MessageEngine<T> {
 }
 
 impl Messages {
-    /// Returns what a transfer that is not done waits for.
-    pub fn awaited_by(&self, request: Request) -> Awaited {
+    /// Returns what the message of a transfer that is not done waits for.
+    pub fn awaited_by(&self, request: Request) -> Option<Awaited> {
         let transfer = &self.transfers[request];
         match transfer.direction {
+            _ if transfer.done => None,
             Direction::Send { to } => {
-                Awaited::Receive { to: to as usize, envelope: transfer.envelope }
+                Some(Awaited::Receive { to: to as usize, envelope: transfer.envelope })
             }
-            Direction::Receive(_) if transfer.is_matched() => Awaited::Data(transfer.envelope),
-            Direction::Receive(selector) => Awaited::Message(selector),
+            Direction::Receive(_) if transfer.is_matched() => {
+                Some(Awaited::Data(transfer.envelope))
+            }
+            Direction::Receive(selector) => Some(Awaited::Message(selector)),
+            Direction::Access { .. } => None,
         }
     }
 

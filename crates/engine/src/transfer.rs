@@ -16,6 +16,11 @@ pub enum Direction {
     },
     /// A receive.
     Receive(Selector),
+    /// An operation on the memory of a rank, which the network executes.
+    Access {
+        /// The rank.
+        to: u32,
+    },
 }
 
 /// One transfer.
@@ -75,6 +80,15 @@ impl Transfer {
             is_synchronous: false,
             in_place,
         }
+    }
+
+    /// An operation on memory of rank `to`, which has no message.
+    pub fn access(to: usize) -> Self {
+        let room = Writable::empty();
+        let receive =
+            Transfer::receive(Selector { context: 0, source: None, tag: None }, &room, false);
+        let direction = Direction::Access { to: to as u32 };
+        Transfer { direction, envelope: Envelope::default(), ..receive }
     }
 
     /// Records the message that a receive has matched.
@@ -179,13 +193,12 @@ impl Transfers {
         self.free.len().hash(hasher);
     }
 
-    /// Returns the sends in progress, and the ranks they go to.
-    pub fn sends(&self) -> impl Iterator<Item = (Request, usize)> {
-        let of = |(index, one): (usize, &Transfer)| match one.direction {
-            Direction::Send { to } if !one.done => Some((Request(index as u32), to as usize)),
-            _ => None,
-        };
-        self.places.iter().enumerate().filter_map(of)
+    /// Returns the ranks to which sends and accesses are in progress.
+    pub(crate) fn outgoing(&self) -> impl Iterator<Item = usize> {
+        self.places.iter().filter(|one| !one.done).filter_map(|one| match one.direction {
+            Direction::Send { to } | Direction::Access { to } => Some(to as usize),
+            Direction::Receive(_) => None,
+        })
     }
 }
 

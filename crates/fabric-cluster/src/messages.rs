@@ -125,7 +125,7 @@ impl ClusterEndpoint {
         self.rest_mut().outer_first = outer_first;
         let (own, rest) = self.both_mut();
         if outer_first {
-            let outer = rest.outer.post_twin(selector, room)?;
+            let outer = rest.outer.post_receive(selector, room)?;
             if rest.outer.is_matched(outer) {
                 return Ok(Side::Outer(outer));
             }
@@ -138,7 +138,7 @@ impl ClusterEndpoint {
             if own.is_matched(inner) {
                 return Ok(Side::Inner(inner));
             }
-            let outer = rest.outer.post_twin(selector, again)?;
+            let outer = rest.outer.post_receive(selector, again)?;
             Ok(rest.twins.add(inner, outer))
         }
     }

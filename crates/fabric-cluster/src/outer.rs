@@ -1,7 +1,4 @@
 //! The fabric between hosts, in which all ranks of the run take part: TCP, or libfabric.
-//!
-//! The two differ in who matches a receive. TCP matches in this process. A provider of libfabric matches by itself, so
-//! a receive that is also posted to the inner fabric is retained by `fabric-ofi`.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -146,15 +143,6 @@ impl Outer {
         either!(self, outer => outer.post_receive(selector, room))
     }
 
-    /// Starts a receive that is also posted to the inner fabric. [`is_matched`](Outer::is_matched) returns whether it
-    /// can no longer be cancelled.
-    pub(crate) fn post_twin(&mut self, selector: Selector, room: Writable) -> Result<Request> {
-        match self {
-            Outer::Tcp(outer) => outer.post_receive(selector, room),
-            Outer::Ofi(outer) => outer.post_retained(selector, room),
-        }
-    }
-
     pub(crate) fn is_matched(&self, twin: Request) -> bool {
         either!(self, outer => outer.is_matched(twin))
     }
@@ -195,7 +183,7 @@ impl Outer {
     pub(crate) fn progress(&mut self) -> Result<()> {
         match self {
             Outer::Tcp(outer) => outer.progress(),
-            Outer::Ofi(outer) => outer.poll_in_wait(),
+            Outer::Ofi(outer) => outer.progress(),
         }
     }
 
@@ -203,7 +191,7 @@ impl Outer {
     pub(crate) fn poll_with(&mut self, partner: Option<usize>) -> Result<()> {
         match self {
             Outer::Tcp(outer) => outer.poll_with(partner),
-            Outer::Ofi(outer) => outer.poll_in_wait(),
+            Outer::Ofi(outer) => outer.progress(),
         }
     }
 
@@ -261,10 +249,7 @@ impl Outer {
 
     /// Returns what a request waits for, if it is not done.
     pub(crate) fn awaited_by(&self, request: Request) -> Option<Awaited> {
-        match self {
-            Outer::Tcp(outer) => (!outer.is_done(request)).then(|| outer.awaited_by(request)),
-            Outer::Ofi(outer) => outer.awaited_by(request),
-        }
+        either!(self, outer => outer.awaited_by(request))
     }
 
     pub(crate) fn poll_state(&self) -> PollState {

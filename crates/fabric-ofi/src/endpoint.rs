@@ -1,109 +1,78 @@
-//! The endpoint of a rank over libfabric. The engine passes its messages. The connections of `fabric-tcp` serve the run
-//! as a whole: collectives that do not match, ranks that die, and the end.
+//! The endpoint of a rank over libfabric. The message engine passes its messages. The connections of `fabric-tcp` serve
+//! the run as a whole: collectives that do not match, ranks that die, and the end.
 
 mod composed;
 mod memory;
 mod one_sided;
-mod wait;
 
-use std::os::fd::OwnedFd;
 use std::ptr::NonNull;
+use std::time::Duration;
 
 use contract::{
     AgreedCall, ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
-    FabricDescription, NewContext, Priority, PriorityGranted, Readable, Request, Result, Selector,
-    Time, TimeSpan, Writable, end_together, receive_together,
+    FabricDescription, LongWaits, NewContext, Priority, PriorityGranted, Readable, Request, Result,
+    Selector, Time, TimeSpan, WaitPlace, WaitReports, Writable, receive_together,
 };
+use engine::Transport;
 use fabric_tcp::{Reporter, TcpEndpoint};
 
-use crate::engine::{EAGER_MAX, Engine};
-pub(crate) use memory::RankOnHost;
-use wait::Sleep;
+use crate::transport::{EAGER_MAX, Engine};
+
+/// Longest sleep at the end of a run, when no descriptor need become readable for the awaited event.
+const BRIEF_SLEEP: Duration = Duration::from_millis(2);
 
 /// One rank's end of a run over libfabric.
 pub struct OfiEndpoint {
     engine: Engine,
-    /// The connections with all ranks and with the process that started the run.
-    outer: TcpEndpoint,
-    /// The descriptor that becomes readable when one of these connections does.
-    waker: OwnedFd,
-    /// The seat of this rank on its host, if the process of a host has started it.
-    launched: Option<RankOnHost>,
-    spins: bool,
     /// True if the provider has one-sided operations.
     has_one_sided: bool,
     details: Vec<(&'static str, String)>,
     /// Room for the requests of a window, kept so that measurements contain no allocation.
     window: Vec<Request>,
-    /// True if the present wait has found nothing for so long that a check at each poll costs little.
-    waits_long: bool,
-    /// The engine's activity at the program's last idle poll.
-    rested_at: u64,
-    polls: composed::Polls,
 }
 
-/// Number of idle polls after which a program that polls checks whether its wait can end.
-const POLLS_BETWEEN_CHECKS: u32 = 1024;
-
 impl OfiEndpoint {
-    /// Returns the endpoint over an engine that has the addresses of all ranks of `outer`'s run.
+    /// Returns the endpoint over an engine.
     ///
     /// # Errors
-    /// The system's, with the given parts.
-    pub(crate) fn new(
-        engine: Engine,
-        mut outer: TcpEndpoint,
-        launched: Option<RankOnHost>,
-    ) -> std::result::Result<Self, Box<(Error, TcpEndpoint, Option<RankOnHost>)>> {
-        let (waker, details, has_one_sided) = match (outer.descriptor(), engine.objects()) {
-            (Ok(waker), Ok(objects)) => {
-                (waker, details(objects), objects.provider.remote.is_some())
-            }
-            (Err(error), _) | (_, Err(error)) => {
-                return Err(Box::new((error, outer, launched)));
-            }
-        };
-        let (spins, window) = (outer.every_rank_has_a_processor(), Vec::new());
-        Ok(OfiEndpoint {
-            engine,
-            outer,
-            waker,
-            launched,
-            spins,
-            has_one_sided,
-            details,
-            window,
-            waits_long: false,
-            rested_at: 0,
-            polls: composed::Polls::default(),
-        })
+    /// If the provider is closed already.
+    pub(crate) fn new(engine: Engine) -> Result<Self> {
+        let objects = engine.transport().objects()?;
+        let (details, has_one_sided) = (details(objects), objects.provider.remote.is_some());
+        Ok(OfiEndpoint { engine, has_one_sided, details, window: Vec::new() })
+    }
+
+    fn outer(&self) -> &TcpEndpoint {
+        &self.engine.transport().outer
+    }
+
+    fn outer_mut(&mut self) -> &mut TcpEndpoint {
+        &mut self.engine.transport_mut().outer
     }
 
     /// Returns the object that sends reports to the process that started the run, also while a program uses this rank.
     pub fn reporter(&self) -> Reporter {
-        self.outer.reporter()
-    }
-
-    /// Replaces an error of the engine by its cause, such as a dead rank, if the process that started the run has it.
-    fn known<T>(&mut self, outcome: Result<T>) -> Result<T> {
-        match outcome {
-            // Concerns one call only. The run continues.
-            Err(error @ Error::Unsupported { .. }) => Err(error),
-            Err(error) if self.engine.check().is_ok() => {
-                let cause = self.outer.cause_of(error);
-                Err(self.engine.fail(cause))
-            }
-            other => other,
-        }
+        self.outer().reporter()
     }
 
     fn end_together(&mut self) -> Result<()> {
-        self.leave()?;
-        self.wait_for(Sleep::Briefly, &[], &mut |this| !this.is_sending())?;
+        self.engine.leave()?;
+        self.engine.transport_mut().sleep_at_most(BRIEF_SLEEP);
+        self.engine.complete_sends()?;
         self.begin_goodbye()?;
-        self.wait_for(Sleep::Briefly, &[], &mut |this| !this.is_telling())?;
+        self.engine.complete(|engine| !engine.transport().is_telling())?;
         self.say_goodbye()?;
-        self.wait_for(Sleep::Briefly, &[], &mut |this| this.is_through())
+        self.engine.complete(|engine| engine.transport().outer.is_through())
+    }
+}
+
+impl LongWaits for OfiEndpoint {
+    fn wait_reports(&self) -> Option<&dyn WaitReports> {
+        self.engine.transport().seat().map(|seat| seat as _)
+    }
+
+    fn report_wait(&mut self, place: WaitPlace) {
+        self.engine.report_wait(place);
     }
 }
 
@@ -144,15 +113,15 @@ unsafe impl Endpoint for OfiEndpoint {
     }
 
     fn processor(&self) -> Option<usize> {
-        self.outer.processor()
+        self.outer().processor()
     }
 
     fn every_rank_has_a_processor(&self) -> bool {
-        self.outer.every_rank_has_a_processor()
+        self.outer().every_rank_has_a_processor()
     }
 
     fn describe(&self) -> FabricDescription {
-        let outer = self.outer.describe().details;
+        let outer = self.outer().describe().details;
         let kept = ["hosts", "clock", "binding"];
         let kept = outer.into_iter().filter(|(name, _)| kept.contains(&name.as_str()));
         let own = self.details.iter().map(|(name, value)| ((*name).into(), value.clone()));
@@ -165,41 +134,39 @@ unsafe impl Endpoint for OfiEndpoint {
     }
 
     fn host_of(&self, rank: usize) -> Option<usize> {
-        self.launched.as_ref()?.hosts.get(rank).map(|&host| usize::from(host))
+        self.engine.transport().launched.as_ref()?.hosts.get(rank).map(|&host| usize::from(host))
     }
 
     fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
-        self.outer.set_priority(priority)
+        self.outer_mut().set_priority(priority)
     }
 
     #[inline]
     fn now(&self) -> Time {
-        self.outer.now()
+        self.outer().now()
     }
 
     fn clock(&self) -> ClockQuality {
-        self.outer.clock()
+        self.outer().clock()
     }
 
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
         self.engine.check()?;
-        self.outer.open_context(context)
+        self.outer_mut().open_context(context)
     }
 
     fn close_context(&mut self, place: ContextPlace) -> Result<()> {
-        self.outer.close_context(place)
+        self.outer_mut().close_context(place)
     }
 
     #[inline]
     fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
-        let posted = self.engine.post_send(to, data, until);
-        self.known(posted)
+        self.engine.post_send(to, data, until)
     }
 
     #[inline]
     fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
-        let posted = self.engine.post_receive(selector, room);
-        self.known(posted)
+        self.engine.post_receive(selector, room, false)
     }
 
     #[inline]
@@ -218,66 +185,36 @@ unsafe impl Endpoint for OfiEndpoint {
     }
 
     fn cancel_receive(&mut self, request: Request) -> bool {
-        // The next call returns the error. The receive then has no message that a caller could see.
-        let cancelled = self.engine.cancel_receive(request);
-        self.known(cancelled).unwrap_or(false)
+        self.engine.cancel_receive(request)
     }
 
     fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
-        let found = self.engine.probe(&selector);
-        self.known(found)
+        self.engine.probe(&selector)
     }
 
     fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
-        let found = self.engine.claim(&selector, context, tag);
-        self.known(found)
+        self.engine.claim(&selector, context, tag)
     }
 
     fn progress(&mut self) -> Result<()> {
-        let polled = self.engine.poll();
-        self.known(polled)
+        self.engine.poll()
     }
 
     fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
-        self.progress()?;
-        let has_moved = self.engine.activity() != self.rested_at;
-        if !has_moved {
-            self.sleep(Sleep::of(longest))?;
-            self.progress()?;
-        }
-        self.rested_at = self.engine.activity();
-        Ok(has_moved)
+        self.engine.sleep_a_while(Duration::from_nanos(longest.as_ps() / 1000))
     }
 
     #[inline]
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
-        let mut found = 0;
-        let first_done =
-            |this: &Self| requests.iter().position(|&request| this.engine.is_done(request));
-        self.wait_for(Sleep::Long, requests, &mut |this| match first_done(this) {
-            Some(index) => {
-                found = index;
-                true
-            }
-            None => false,
-        })?;
-        Ok(found)
+        self.engine.wait_any(requests)
     }
 
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
-        self.wait_for(Sleep::Long, &[], done)
+        Engine::wait_until(self, |endpoint| &mut endpoint.engine, done)
     }
 
     fn send_window(&mut self, to: Destination, data: &[u8], count: usize) -> Result<()> {
-        let mut requests = std::mem::take(&mut self.window);
-        for _ in 0..count {
-            // SAFETY: `data` is borrowed until all requests are done or the call has failed permanently.
-            let data = unsafe { Readable::new(data.as_ptr(), data.len()) };
-            requests.push(self.post_send(to, data, Completion::Local)?);
-        }
-        end_together(self, &mut requests)?;
-        self.window = requests;
-        Ok(())
+        self.engine.send_window(to, data, count)
     }
 
     fn receive_window(
@@ -292,19 +229,19 @@ unsafe impl Endpoint for OfiEndpoint {
     }
 
     fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
-        self.outer.announce_by_messages(place, call)
+        self.outer_mut().announce_by_messages(place, call)
     }
 
     fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
-        self.outer.find_mismatch(place, number)
+        self.outer_mut().find_mismatch(place, number)
     }
 
     fn have_left_compared(&mut self, place: ContextPlace, number: u32) -> bool {
-        self.outer.have_left_compared(place, number)
+        self.outer_mut().have_left_compared(place, number)
     }
 
     fn is_liveness_check_due(&self, polls: u32) -> bool {
-        self.waits_long || polls.is_multiple_of(POLLS_BETWEEN_CHECKS)
+        self.engine.is_liveness_check_due(polls)
     }
 
     unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
@@ -313,23 +250,21 @@ unsafe impl Endpoint for OfiEndpoint {
     }
 
     fn leave(&mut self) -> Result<()> {
-        let left = self.engine.leave();
-        self.known(left)?;
-        self.outer.leave()
+        self.engine.leave()
     }
 
     #[inline]
     fn any_has_left(&self) -> bool {
-        self.is_noting_waits() || self.engine.any_has_left()
+        self.engine.any_has_left()
     }
 
     fn is_hopeless(&self, request: Request) -> bool {
-        self.note_request(request);
+        self.engine.note_request(request);
         self.engine.is_hopeless(request)
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {
-        self.note_probe(selector);
+        self.engine.note_probe(selector);
         self.engine.none_will_send(&selector)
     }
 
@@ -339,12 +274,13 @@ unsafe impl Endpoint for OfiEndpoint {
 
     fn finish(mut self, outcome: Result<()>) -> i32 {
         // An error that the program derives from another rank's death must not hide how that rank died.
-        let by_another = |error| self.outer.failure().filter(Error::is_by_another).unwrap_or(error);
+        let by_another =
+            |error| self.outer().failure().filter(Error::is_by_another).unwrap_or(error);
         let outcome = outcome.map_err(by_another);
         let outcome = outcome.and_then(|()| self.end_together());
-        self.engine.close();
         // In this order, so that the process that started the run receives this rank's error before its host's.
-        let status = self.outer.close(outcome.clone());
-        self.launched.map_or(status, |launched| status.max(launched.seat.finish(outcome)))
+        let (outer, launched) = self.engine.into_transport().into_parts();
+        let status = outer.close(outcome.clone());
+        launched.map_or(status, |launched| status.max(launched.seat.finish(outcome)))
     }
 }

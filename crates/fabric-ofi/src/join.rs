@@ -5,10 +5,9 @@ use fabric_tcp::{HostPart, RankOfHost, Secret, TcpProcess, local, remote};
 use launcher::Seat;
 
 use crate::OfiEndpoint;
-use crate::endpoint::RankOnHost;
-use crate::engine::Engine;
 use crate::objects::{ADDRESS_BYTES, Objects, other_provider};
 use crate::provider::Provider;
+use crate::transport::{Libfabric, RankOnHost};
 
 /// The first line of a job of a run on this host. The secret and the name of the provider, if there is one, follow.
 const MARK: &[u8] = b"cornerstone-ofi-1\n";
@@ -103,22 +102,23 @@ fn meet(
     provider: Option<&str>,
     mut launched: Option<RankOnHost>,
 ) -> Result<OfiEndpoint> {
-    let (error, outer, launched) = match engine(&mut tcp, provider, &mut launched) {
-        Ok(engine) => match OfiEndpoint::new(engine, tcp.into_endpoint(), launched) {
-            Ok(endpoint) => return Ok(endpoint),
-            Err(parts) => *parts,
+    let parts = match open(&mut tcp, provider, &mut launched) {
+        Err(error) => Box::new((error, tcp.into_endpoint(), launched)),
+        Ok(objects) => match Libfabric::begin(objects, tcp.into_endpoint(), launched) {
+            Ok(engine) => return OfiEndpoint::new(engine),
+            Err(parts) => parts,
         },
-        Err(error) => (error, tcp.into_endpoint(), launched),
     };
+    let (error, outer, launched) = *parts;
     outer.finish(Err(error.clone()));
     Err(launched.map_or(error.clone(), |launched| launched.seat.give_up(error)))
 }
 
-fn engine(
+fn open(
     tcp: &mut TcpProcess,
     provider: Option<&str>,
     launched: &mut Option<RankOnHost>,
-) -> Result<Engine> {
+) -> Result<Objects> {
     let mut objects = Objects::open(Provider::find(provider)?)?;
     let mut name = [0; NAME_BYTES];
     let own = objects.provider.name.as_bytes();
@@ -143,12 +143,9 @@ fn engine(
     }
     launched.iter_mut().for_each(|here| here.hosts.clone_from(&hosts));
     objects.know(&addresses)?;
-    let mut world = tcp.world();
-    let (rank, size) = (contract::Rank::rank(&world), contract::Rank::size(&world));
-    let engine = Engine::new(objects, rank, size)?;
     // No rank may send before all have the addresses of all.
-    contract::Rank::barrier(&mut world)?;
-    Ok(engine)
+    contract::Rank::barrier(&mut tcp.world())?;
+    Ok(objects)
 }
 
 #[cfg(test)]

@@ -5,18 +5,17 @@
 //! starts the ranks, exchanges their addresses, supervises them and ends the run; its connections carry no message of
 //! the program.
 //!
-//! A message of up to 4 KiB is one tagged message of libfabric, which the provider matches. A longer message is divided
-//! into an RTS, which the provider matches, and the data, which have their own tag and are copied only by the provider.
+//! A message of up to 4 KiB is one tagged message of libfabric, for which the message engine finds the receive. A longer
+//! message is divided into an RTS and the data, which have their own tag and are copied only by the provider.
 //!
 //! Windows are registered with the provider, which writes, reads and updates the memory of other ranks, if it has such
 //! operations.
 //!
 //! The modules, from the lowest up: `ffi` has the structures and functions of libfabric; `library` and `provider`
-//! choose the provider; `objects` opens it; `tags`, `slots` and `unexpected` are the state of messages; `engine` moves
+//! choose the provider; `objects` opens it; `tags` and `slots` are the state of messages; `transport` moves
 //! messages; `endpoint` implements the contract; `join` joins the run.
 
 mod endpoint;
-mod engine;
 mod ffi;
 mod join;
 mod library;
@@ -24,7 +23,7 @@ mod objects;
 mod provider;
 mod slots;
 mod tags;
-mod unexpected;
+mod transport;
 
 pub use endpoint::OfiEndpoint;
 pub use join::{host_job, job, join, join_from_library};

@@ -28,16 +28,8 @@ pub(crate) struct Completed {
     pub(crate) bytes: usize,
     pub(crate) data: u64,
     pub(crate) tag: u64,
-    pub(crate) end: End,
-}
-
-/// The outcome of an operation.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
-    Well,
-    Cancelled,
-    /// The error number of the library.
-    Failed(c_int),
+    /// The error number of the library, if it has failed.
+    pub(crate) error: Option<c_int>,
 }
 
 /// The objects of one endpoint. Closing them ends every operation.
@@ -241,16 +233,6 @@ impl Objects {
         }
     }
 
-    /// Requests the provider to cancel a receive. The queue reports whether the receive was cancelled or completed.
-    pub(crate) fn cancel(&self, token: Token) {
-        // SAFETY: the endpoint is enabled. The call returns an error if the operation has completed. This is no
-        // error here.
-        unsafe {
-            let cancel = (*(*self.ep).ops).cancel;
-            cancel(self.ep.cast(), token.as_context());
-        }
-    }
-
     /// Reads up to [`BATCH`] completed operations.
     ///
     /// # Errors
@@ -275,7 +257,7 @@ impl Objects {
                         bytes: entry.len,
                         data: entry.data,
                         tag: entry.tag,
-                        end: End::Well,
+                        error: None,
                     }));
                 }
                 Ok(())
@@ -286,7 +268,7 @@ impl Objects {
         }
     }
 
-    /// Reads an operation that was cancelled or has failed.
+    /// Reads an operation that has failed.
     fn failed_one(&self, all: &mut Vec<Completed>) -> Result<()> {
         let mut entry = CqErrEntry {
             op_context: null_mut(),
@@ -310,14 +292,11 @@ impl Objects {
         if code < 0 {
             return Err(self.provider.failed("fi_cq_readerr", code as i64));
         }
-        let end = match entry.err {
-            libc::ECANCELED => End::Cancelled,
-            other => End::Failed(other),
-        };
         match Token::of_context(entry.op_context) {
             Some(token) => {
                 let CqErrEntry { len: bytes, data, tag, .. } = entry;
-                all.push(Completed { token, bytes, data, tag, end });
+                let error = Some(entry.err);
+                all.push(Completed { token, bytes, data, tag, error });
                 Ok(())
             }
             None => Err(self.provider.failed("an operation", i64::from(entry.err))),

@@ -1,10 +1,10 @@
 //! The tags of libfabric, which contain contexts, senders and tags of the contract.
 //!
 //! From the highest bit down: two bits for the kind of the message, one bit that marks the RTS of a long message, the
-//! sender if there is room for it, the context, and 32 bits of tag. If there is no room for the sender, receives name
-//! it by its address. The word beside each tag ([`Beside`]) also contains the sender.
+//! sender if there is room for it, the context, and 32 bits of tag. If there is no room for the sender, receives of data
+//! name it by its address. The word beside each tag ([`Beside`]) also contains the sender.
 
-use contract::{Error, Result, Selector};
+use contract::{Error, Result};
 
 /// The kinds of messages of libfabric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +55,6 @@ impl Tags {
         self.bits >= BITS_WITH_SENDER
     }
 
-    /// Returns the bits of the sender, or 0 if there is no room for it.
-    fn sender_bits(self) -> u64 {
-        self.sender(u32::MAX >> (u32::BITS - SENDER_BITS))
-    }
-
     fn sender(self, sender: u32) -> u64 {
         match self.have_sender() {
             true => u64::from(sender) << (self.bits - KIND_BITS - 1 - SENDER_BITS),
@@ -103,18 +98,6 @@ impl Tags {
     /// Returns the tag of a word between engines.
     pub(crate) fn word(self) -> u64 {
         self.kind(Kind::Word)
-    }
-
-    /// Returns the tag of a receive, and the bits that it ignores.
-    ///
-    /// # Errors
-    /// As of [`message`](Tags::message).
-    pub(crate) fn receive(self, selector: &Selector) -> Result<(u64, u64)> {
-        let any_tag = if selector.tag.is_none() { u64::from(u32::MAX) } else { 0 };
-        let any_sender = if selector.source.is_none() { self.sender_bits() } else { 0 };
-        let sender = selector.source.unwrap_or(0);
-        let tag = self.message(sender, selector.context, selector.tag.unwrap_or(0), false)?;
-        Ok((tag, self.long_bit() | any_sender | any_tag))
     }
 
     /// Returns the tag of a receive of every message of the program, and the bits that it ignores.
@@ -268,29 +251,17 @@ mod tests {
     }
 
     #[test]
-    fn receives_take_what_their_selector_accepts_and_nothing_of_another_kind() {
+    fn the_receives_for_messages_take_all_of_these_and_nothing_of_another_kind() {
         for format in FORMATS {
             let tags = Tags::of_format(format);
-            let message = |context, tag, is_long| tags.message(3, context, tag, is_long).unwrap();
-            let selector = |tag| Selector { context: 6, source: None, tag };
-            let (one, any) = (tags.receive(&selector(Some(9))), tags.receive(&selector(None)));
-            let (one, any, every) = (one.unwrap(), any.unwrap(), tags.receive_any());
-            for is_long in [false, true] {
-                assert!(
-                    matches(one, message(6, 9, is_long)) && matches(any, message(6, 7, is_long))
-                );
-                assert!(
-                    !matches(one, message(6, 8, is_long)) && !matches(any, message(7, 9, is_long))
-                );
-                assert!(matches(every, message(7, 9, is_long)));
+            for (context, tag, is_long) in [(6, 9, true), (0, 0, false), (7, u32::MAX, true)] {
+                let message = tags.message(3, context, tag, is_long).unwrap();
+                assert!(matches(tags.receive_any(), message));
             }
-            let from =
-                |source| tags.receive(&Selector { context: 6, source: Some(source), tag: None });
-            assert!(matches(from(3).unwrap(), message(6, 7, false)));
-            assert_eq!(matches(from(4).unwrap(), message(6, 7, false)), !tags.have_sender());
             for other in [tags.data(3, 9), tags.word()] {
-                assert!(!matches(one, other) && !matches(any, other) && !matches(every, other));
+                assert!(!matches(tags.receive_any(), other));
             }
+            assert!(!matches((tags.data(3, 9), 0), tags.data(3, 8)));
         }
     }
 }

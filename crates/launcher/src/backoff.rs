@@ -34,13 +34,7 @@ const SPIN: Duration = Duration::from_micros(200);
 const POLLS_BETWEEN_CLOCKS: u32 = 16;
 /// Limit of the first sleep on descriptors. Each further limit may be twice as long. A rank then checks early whether its
 /// wait can end, and a long wait makes few checks.
-pub const FIRST_SLEEP: Duration = Duration::from_millis(5);
-/// Number of times that a rank yields before it sleeps, where nothing wakes it.
-const YIELDS_BEFORE_TIMED_SLEEP: u32 = 64;
-/// The first sleep where nothing wakes it. Each further one lasts twice as long, up to the longest.
-const SHORTEST_TIMED_SLEEP: Duration = Duration::from_micros(20);
-/// The longest of these.
-pub const LONGEST_TIMED_SLEEP: Duration = Duration::from_millis(1);
+const FIRST_SLEEP: Duration = Duration::from_millis(5);
 /// Longest sleep. After it a rank checks again whether the run still stands.
 pub const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
@@ -81,8 +75,7 @@ pub struct Backoff {
     sleeps: u32,
     /// Time since which polls of descriptors are known to be idle.
     idle_since: Option<Instant>,
-    /// Time at which the wait of a rank that does not sleep in memory becomes long, and from then on the time of its next
-    /// report.
+    /// Time at which the wait of a rank that does not sleep becomes long, and from then on the time of its next report.
     report_at: Option<Instant>,
     /// Length of the last sleeps, all of which ran out, so that nothing has arrived for this rank for that time.
     idle_sleep: Duration,
@@ -129,10 +122,7 @@ impl Backoff {
             Kind::Spins => self.spin(),
             Kind::Yields => self.yield_or_sleep(crowding::yield_if_of_use),
             Kind::SpinsAndSleeps => self.spin_or_sleep(),
-            Kind::Sleeps => {
-                self.idle_since.get_or_insert_with(Instant::now);
-                BackoffStep::Sleep
-            }
+            Kind::Sleeps => BackoffStep::Sleep,
         }
     }
 
@@ -158,18 +148,6 @@ impl Backoff {
         limit.min(LONGEST_SLEEP)
     }
 
-    /// Returns how long the next sleep lasts where nothing wakes this rank, or `None` if it only yields. Must be called
-    /// before [`next_sleep`](Backoff::next_sleep).
-    pub fn timed_sleep(&self) -> Option<Duration> {
-        let doublings = self.sleeps.checked_sub(YIELDS_BEFORE_TIMED_SLEEP)?;
-        Some((SHORTEST_TIMED_SLEEP * (1 << doublings.min(6))).min(LONGEST_TIMED_SLEEP))
-    }
-
-    /// Returns whether polls of descriptors have been idle for so long that a check at each poll costs little.
-    pub fn is_long(&self) -> bool {
-        self.idle_since.is_some_and(|since| since.elapsed() >= FIRST_SLEEP)
-    }
-
     #[inline]
     fn spin(&mut self) -> BackoffStep {
         spin_loop();
@@ -189,11 +167,10 @@ impl Backoff {
         }
     }
 
-    /// Returns whether a rank that does not sleep in memory must report that the wait is long.
-    pub fn is_report_due(&mut self) -> bool {
+    /// Returns whether a rank that does not sleep must report that the wait is long.
+    fn is_report_due(&mut self) -> bool {
         let now = Instant::now();
-        let begin = self.idle_since.unwrap_or(now);
-        let at = *self.report_at.get_or_insert(begin + REPORT_INTERVAL);
+        let at = *self.report_at.get_or_insert(now + REPORT_INTERVAL);
         if now >= at {
             self.report_at = Some(now + REPORT_INTERVAL);
         }
@@ -312,28 +289,5 @@ mod tests {
         assert_eq!(limits, [5, 10, 20, 40, 80, 100, 100, 100]);
         backoff.reset();
         assert_eq!(backoff.next_sleep(), FIRST_SLEEP);
-    }
-
-    #[test]
-    fn a_rank_that_nothing_wakes_yields_and_then_sleeps_for_increasing_times() {
-        let mut backoff = Backoff::on_descriptors(false);
-        assert_eq!(backoff.timed_sleep(), None);
-        let times = [0, 1, 5, 6, 60].map(|more| {
-            backoff.sleeps = YIELDS_BEFORE_TIMED_SLEEP + more;
-            backoff.timed_sleep().map_or(0, |length| length.as_micros())
-        });
-        assert_eq!(times, [20, 40, 640, 1000, 1000]);
-    }
-
-    #[test]
-    fn a_long_wait_on_descriptors_is_reported_at_intervals_until_something_moves() {
-        let mut backoff = Backoff::on_descriptors(false);
-        let due = Instant::now();
-        backoff.idle_since = due.checked_sub(REPORT_INTERVAL);
-        assert!(backoff.is_report_due());
-        assert!(backoff.report_at >= Some(due + REPORT_INTERVAL));
-        backoff.note_reported();
-        backoff.reset();
-        assert!(backoff.is_reported() && backoff.report_at.is_none());
     }
 }

@@ -35,9 +35,7 @@ mod sleep;
 pub mod system;
 
 pub use arena::SharedAllocator;
-pub use backoff::{
-    Backoff, BackoffStep, FIRST_SLEEP, LONGEST_SLEEP, LONGEST_TIMED_SLEEP, is_liveness_check_due,
-};
+pub use backoff::{Backoff, BackoffStep, LONGEST_SLEEP, is_liveness_check_due};
 pub use clock::RunClock;
 #[cfg(not(loom))]
 pub use launch::{

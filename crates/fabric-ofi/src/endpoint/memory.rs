@@ -3,18 +3,8 @@
 use std::ptr::NonNull;
 
 use contract::{Endpoint, OneSided, RemoteMemory};
-use launcher::Seat;
 
 use super::OfiEndpoint;
-
-/// A rank's seat on its host, if the process of a host has started it.
-pub(crate) struct RankOnHost {
-    pub(crate) seat: Seat,
-    /// A number that no other host has.
-    pub(crate) host: u16,
-    /// The hosts of all ranks of the run, once they are known.
-    pub(crate) hosts: Vec<u16>,
-}
 
 /// The highest bits of a place of memory are the host, so that places of different hosts differ.
 const HOST_SHIFT: u32 = 48;
@@ -28,8 +18,8 @@ impl RemoteMemory for OfiEndpoint {
     }
 
     fn place_on_host(&self, memory: *const u8, bytes: usize) -> Option<u64> {
-        match &self.launched {
-            None => self.outer.place_on_host(memory, bytes),
+        match &self.engine.transport().launched {
+            None => self.outer().place_on_host(memory, bytes),
             Some(here) => {
                 let place = here.seat.place_of(memory, bytes)?;
                 Some(place | u64::from(here.host) << HOST_SHIFT)
@@ -38,15 +28,15 @@ impl RemoteMemory for OfiEndpoint {
     }
 
     fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        match &self.launched {
-            None => self.outer.allocate_on_host(bytes),
+        match &self.engine.transport().launched {
+            None => self.outer_mut().allocate_on_host(bytes),
             Some(here) => here.seat.allocate(bytes),
         }
     }
 
     fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
-        match &self.launched {
-            None => self.outer.memory_at(place, bytes),
+        match &self.engine.transport().launched {
+            None => self.outer().memory_at(place, bytes),
             Some(here) if place >> HOST_SHIFT == u64::from(here.host) => {
                 here.seat.memory_at(place & ((1 << HOST_SHIFT) - 1), bytes)
             }
@@ -63,8 +53,8 @@ impl OfiEndpoint {
     pub(super) unsafe fn release_on_host(&mut self, memory: NonNull<u8>, bytes: usize) {
         // SAFETY: the caller's promise.
         unsafe {
-            match &self.launched {
-                None => self.outer.release(memory, bytes),
+            match &self.engine.transport().launched {
+                None => self.outer_mut().release(memory, bytes),
                 Some(here) => here.seat.release(memory, bytes),
             }
         }

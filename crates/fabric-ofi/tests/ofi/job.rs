@@ -52,7 +52,7 @@ fn run(mut rank: Process<OfiEndpoint>, case: &str) -> i32 {
     let reporter = rank.endpoint().reporter();
     let outcome = match case.split_once(' ') {
         Some(("windows", name)) => crate::windows::program(&mut rank.world(), name),
-        Some(("retained", _)) => crate::retained::program(rank.endpoint_mut()),
+        Some(("matching", _)) => crate::matching::program(rank.endpoint_mut()),
         Some(("messages", name)) => crate::messages::program(rank.endpoint_mut(), name),
         _ => cases::program_of_endpoint(rank.endpoint_mut(), case)
             .or_else(|| cases::program(&mut rank.world(), |own| reporter.report(own), case))

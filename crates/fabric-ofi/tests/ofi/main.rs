@@ -13,9 +13,9 @@ mod deaths;
 mod harness;
 mod in_one_launch;
 mod job;
+mod matching;
 mod messages;
 mod providers;
-mod retained;
 #[path = "../../../fabric-tcp/tests/tcp/started.rs"]
 mod started;
 mod windows;
@@ -34,7 +34,7 @@ fn main() {
             continue;
         }
         tests.extend(messages::tests(provider));
-        tests.extend(retained::tests(provider));
+        tests.extend(matching::tests(provider));
         tests.extend(windows::tests(provider));
         tests.extend(deaths::tests(provider));
         tests.extend(conformance::tests(provider));

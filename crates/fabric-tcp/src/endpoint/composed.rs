@@ -43,8 +43,8 @@ impl TcpEndpoint {
         self.engine.messages().transfers[receive].is_matched()
     }
 
-    /// Returns what a request that is not done waits for.
-    pub fn awaited_by(&self, request: Request) -> Awaited {
+    /// Returns what a request waits for, if it is not done.
+    pub fn awaited_by(&self, request: Request) -> Option<Awaited> {
         self.engine.messages().awaited_by(request)
     }
 
@@ -85,6 +85,11 @@ impl TcpEndpoint {
     pub fn check_run(&mut self) -> Result<()> {
         let (messages, connections) = self.engine.parts_mut();
         connections.check_supervision(messages)
+    }
+
+    /// Returns why the run was aborted, if that is known without a system call.
+    pub fn abort_reason_at_hand(&mut self) -> Option<Error> {
+        self.engine.transport_mut().abort_reason()
     }
 
     /// Returns the error that every call returns from now on, if there is one.

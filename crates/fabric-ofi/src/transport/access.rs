@@ -1,8 +1,9 @@
 //! Operations on memory of other ranks, which the provider executes.
 
 use contract::{OneSidedOperation, RemotePlace, Request, Result};
+use engine::{Messages, Transfer};
 
-use super::Engine;
+use super::Libfabric;
 use crate::provider::AtomicOrder;
 use crate::slots::{Access, Slot};
 
@@ -35,24 +36,25 @@ impl UnderWay {
     }
 }
 
-impl Engine {
+impl Libfabric {
     /// Starts an operation on memory of rank `to`, after all operations that wait for room at the provider.
     pub(crate) fn start_access(
         &mut self,
+        messages: &mut Messages,
         to: usize,
-        place: RemotePlace,
-        offset: u64,
+        (place, offset): (RemotePlace, u64),
         operation: OneSidedOperation,
     ) -> Result<Request> {
-        self.check()?;
+        messages.check()?;
         self.activity += 1;
         let (key, address) = (place.key, place.start + offset);
-        let access = Access { to, key, address, operation, is_done: false };
+        let request = messages.transfers.start(Transfer::access(to));
+        let access = Access { to, key, address, operation, request };
         let slot = self.slots.add(Slot::Access(access));
         if !self.accesses.is_empty() || !self.hand_access(slot)? {
             self.accesses.push_back(slot);
         }
-        Ok(Request(slot))
+        Ok(request)
     }
 
     /// Gives an operation to the provider. Returns false if the provider has no room for it, or if it must wait for the
@@ -73,12 +75,10 @@ impl Engine {
         Ok(is_taken)
     }
 
-    /// Completes an operation that the provider has completed.
-    pub(super) fn accessed(&mut self, slot: u32) {
-        let Some(access) = self.slots.access_mut(slot) else { return };
-        access.is_done = true;
-        let (to, atomic) = (access.to, access.as_atomic());
-        atomic.into_iter().for_each(|atomic| self.peers[to].atomics.ended(atomic));
+    /// Records that the provider has completed an operation.
+    pub(super) fn accessed(&mut self, access: &Access) {
+        let atomic = access.as_atomic();
+        atomic.into_iter().for_each(|atomic| self.peers[access.to].atomics.ended(atomic));
     }
 }
 

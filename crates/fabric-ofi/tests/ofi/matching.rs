@@ -1,5 +1,4 @@
-//! Receives that are matched in this process, between receives that the provider matches and cancellations, against a
-//! model of matching.
+//! Receives, probes and cancellations in random order, against a model of matching.
 
 use contract::{
     Completion, Destination, Endpoint, Envelope, Error, Readable, Request, Result, Selector,
@@ -30,8 +29,8 @@ const FEW: &str = "16";
 
 pub(crate) fn tests(provider: &'static str) -> Vec<Test> {
     let test = |name: &str, receives: Option<&'static str>| {
-        Test::new(format!("{provider}/retained/messages-match-as-in-the-model{name}"), move || {
-            let mut options = options(RANKS, provider, "retained seeds");
+        Test::new(format!("{provider}/matching/messages-match-as-in-the-model{name}"), move || {
+            let mut options = options(RANKS, provider, "matching seeds");
             options.environment.extend(receives.map(|most| (RECEIVES.into(), most.into())));
             let (ended, _) = launch_and_gather(&options);
             ended.map_err(|error| error.to_string())
@@ -107,8 +106,8 @@ fn send_all(endpoint: &mut OfiEndpoint, all: &[Message], seed: u64) -> Result<()
 struct Receive {
     selector: Selector,
     message: Option<(u32, usize)>,
-    /// Its request until it has ended, and whether it was posted as a retained one.
-    open: Option<(Request, bool)>,
+    /// Its request until it has ended.
+    open: Option<Request>,
     /// The lent memory, which is neither moved nor read before the receive has ended.
     room: Box<[u8]>,
 }
@@ -131,15 +130,14 @@ struct Receiver {
 impl Receiver {
     fn run(&mut self, endpoint: &mut OfiEndpoint, seed: u64) -> Result<()> {
         let mut random = SplitMix64::new(!seed);
-        // The provider gets the first ones, as far as it has room.
         for _ in 0..random.below(FIRST) {
-            self.post(endpoint, selector(&mut random), false)?;
+            self.post(endpoint, selector(&mut random))?;
         }
         for _ in 0..STEPS {
             match random.below(8) {
                 0..=3 => {
                     let selector = selector(&mut random);
-                    self.post(endpoint, selector, random.below(2) == 0)?;
+                    self.post(endpoint, selector)?;
                 }
                 4 => self.cancel_one(endpoint, &mut random)?,
                 5 => {
@@ -156,7 +154,7 @@ impl Receiver {
             for context in CONTEXTS {
                 let all = Selector { context, source: None, tag: None };
                 if !self.receives.iter().any(|one| one.open.is_some() && one.selector == all) {
-                    self.post(endpoint, all, random.below(2) == 0)?;
+                    self.post(endpoint, all)?;
                 }
             }
             endpoint.progress()?;
@@ -168,32 +166,21 @@ impl Receiver {
         Ok(())
     }
 
-    fn post(
-        &mut self,
-        endpoint: &mut OfiEndpoint,
-        selector: Selector,
-        retained: bool,
-    ) -> Result<()> {
+    /// Posts a receive, which changes no other.
+    fn post(&mut self, endpoint: &mut OfiEndpoint, selector: Selector) -> Result<()> {
         let mut room = vec![0; LONGEST].into_boxed_slice();
         // SAFETY: see `Receive::room`. After an error, this rank ends the run.
         let lent = unsafe { Writable::new(room.as_mut_ptr(), room.len()) };
-        let request = match retained {
-            true => {
-                let before = self.matched(endpoint);
-                let request = endpoint.post_retained(selector, lent)?;
-                ensure(self.matched(endpoint) == before, || "another was matched".into())?;
-                request
-            }
-            false => endpoint.post_receive(selector, lent)?,
-        };
-        let open = Some((request, retained));
+        let before = self.matched(endpoint);
+        let open = Some(endpoint.post_receive(selector, lent)?);
+        ensure(self.matched(endpoint) == before, || "another was matched".into())?;
         self.receives.push(Receive { selector, message: None, open, room });
         Ok(())
     }
 
     /// Returns the receives that are known to have a message.
     fn matched(&self, endpoint: &OfiEndpoint) -> Vec<bool> {
-        let has_message = |one: &Receive| one.open.is_none_or(|(it, _)| endpoint.is_matched(it));
+        let has_message = |one: &Receive| one.open.is_none_or(|it| endpoint.is_matched(it));
         self.receives.iter().map(has_message).collect()
     }
 
@@ -203,13 +190,13 @@ impl Receiver {
         if open.is_empty() { Ok(()) } else { self.cancel(endpoint, random.pick(&open)) }
     }
 
-    /// Cancels a receive, unless it has a message. For a retained one it is known before whether it has.
+    /// Cancels a receive, unless it has a message.
     fn cancel(&mut self, endpoint: &mut OfiEndpoint, place: usize) -> Result<()> {
-        let Some((request, retained)) = self.receives[place].open else { return Ok(()) };
+        let Some(request) = self.receives[place].open else { return Ok(()) };
         let is_matched = endpoint.is_matched(request);
         let is_cancelled = endpoint.cancel_receive(request);
-        ensure(!retained || is_cancelled != is_matched, || {
-            format!("a retained receive was matched: {is_matched}, cancelled: {is_cancelled}")
+        ensure(is_cancelled != is_matched, || {
+            format!("a receive was matched: {is_matched}, cancelled: {is_cancelled}")
         })?;
         if is_cancelled {
             self.receives.remove(place);
@@ -219,7 +206,7 @@ impl Receiver {
 
     fn collect(&mut self, endpoint: &mut OfiEndpoint) -> Result<()> {
         for one in &mut self.receives {
-            let Some((request, _)) = one.open.filter(|&(it, _)| endpoint.is_done(it)) else {
+            let Some(request) = one.open.filter(|&it| endpoint.is_done(it)) else {
                 continue;
             };
             let envelope = endpoint.end(request);

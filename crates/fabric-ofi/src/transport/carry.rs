@@ -1,0 +1,180 @@
+//! What the message engine requires of a transport, over libfabric.
+//!
+//! A rank with a processor of its own first spins for a while; other ranks sleep at once. A rank sleeps until the
+//! provider's descriptor or a connection becomes readable. A provider without a descriptor is polled between short
+//! sleeps.
+//!
+//! Only the provider knows which messages it has. Each message and word that it accepts is counted, and each that it
+//! delivers. If the numbers of all ranks are equal at one moment, no provider has any. What else a provider may still
+//! complete by itself is excluded from a proof that ranks wait for ever: sends that it has not completed, although their
+//! messages have arrived, and operations on memory of other ranks. Such an operation can only end a wait of the rank that
+//! has started it, which has it as incomplete until then. No wait of the rank with the memory depends on what others
+//! write there: they ask for locks and announce everything else by messages, and a program that polls its memory does
+//! not wait.
+
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use contract::{Error, Request, Result};
+use engine::{Contents, Messages, PeerState, Poll, Transport, Unexpected};
+use launcher::{Backoff, PollState, Seat};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::Libfabric;
+
+/// Number of polls of the provider between two polls of the connections.
+const POLLS: u64 = 64;
+/// Number of times that a rank yields before it sleeps, where nothing wakes it.
+const YIELDS_BEFORE_SLEEP: u32 = 64;
+/// The first sleep where nothing wakes it. Each further one lasts twice as long, up to the longest.
+const SHORTEST_TIMED_SLEEP: Duration = Duration::from_micros(20);
+/// The longest of these.
+pub(crate) const LONGEST_TIMED_SLEEP: Duration = Duration::from_millis(1);
+
+impl Transport for Libfabric {
+    const COPIED_TO_ITSELF_BYTES: usize = usize::MAX;
+    const POSTS_WINDOWS: bool = true;
+
+    fn size(&self) -> usize {
+        self.peers.len()
+    }
+
+    fn seat(&self) -> Option<&Seat> {
+        self.launched.as_ref().map(|here| &here.seat).or(self.outer.seat())
+    }
+
+    fn start_send(&mut self, messages: &mut Messages, to: usize, request: Request) -> Result<()> {
+        let sent = self.send(messages, to, request);
+        self.known(messages, sent)
+    }
+
+    fn accept(
+        &mut self,
+        messages: &mut Messages,
+        request: Request,
+        message: Unexpected,
+    ) -> Result<()> {
+        self.activity += 1;
+        match message.contents {
+            Contents::Copy(data) => {
+                messages.transfers[request].append(&data);
+                Ok(())
+            }
+            Contents::Rts(rts) => {
+                let accepted = self.accept_rts(messages, request, rts.request);
+                self.known(messages, accepted)
+            }
+            Contents::Arriving | Contents::Own(_) => unreachable!("no provider adds such messages"),
+        }
+    }
+
+    fn poll(&mut self, messages: &mut Messages, _poll: Poll) -> Result<()> {
+        let polled = self.make_progress(messages);
+        self.known(messages, polled)?;
+        if self.polls.is_multiple_of(POLLS) { self.check(messages) } else { Ok(()) }
+    }
+
+    fn take_moved(&mut self) -> bool {
+        let has_moved = self.activity != self.rested_at;
+        self.rested_at = self.activity;
+        has_moved
+    }
+
+    fn has_own_processor(&self) -> bool {
+        self.spins
+    }
+
+    fn backoff(&self) -> Backoff {
+        Backoff::on_descriptors(self.spins)
+    }
+
+    fn activity(&self) -> u64 {
+        self.activity
+    }
+
+    fn sleep(&mut self, messages: &mut Messages, limit: Duration) -> Result<Option<Duration>> {
+        let limit = self.longest_sleep.map_or(limit, |longest| limit.min(longest));
+        let slept = self.sleep_on_descriptors(limit);
+        let slept = self.known(messages, slept)?;
+        self.check(messages)?;
+        Ok(slept)
+    }
+
+    fn abort_reason(&mut self) -> Option<Error> {
+        self.outer.abort_reason_at_hand()
+    }
+
+    /// The connections tell of ranks that have died.
+    fn check(&mut self, messages: &mut Messages) -> Result<()> {
+        let polled = self.outer.poll_with(None).and_then(|()| self.outer.check_run());
+        self.known(messages, polled)
+    }
+
+    fn state(&self, rank: usize) -> PeerState {
+        self.state_of(rank)
+    }
+
+    fn any_has_left(&self) -> bool {
+        self.has_any_left()
+    }
+
+    /// A message that the provider has as a whole is delivered without a receive.
+    fn is_writing(&self, to: usize) -> bool {
+        self.peers[to].under_way > 0
+    }
+
+    fn leave(&mut self, messages: &mut Messages) -> Result<()> {
+        let told = self.tell_left(messages);
+        self.known(messages, told)
+    }
+
+    fn abandon(&mut self) {
+        self.objects = None;
+    }
+
+    fn poll_state(&self) -> PollState {
+        let [sent, received] = self.traffic;
+        // Another rank may still be about to join over these connections.
+        let outer = self.outer.poll_state();
+        let may_end_otherwise =
+            self.objects.is_none() || self.waits_for_room() || self.slots.has_incomplete();
+        PollState {
+            state: self.activity ^ outer.state.rotate_left(32),
+            sent: sent + outer.sent,
+            received: received + outer.received,
+            may_end_otherwise,
+        }
+    }
+}
+
+impl Libfabric {
+    fn sleep_on_descriptors(&mut self, limit: Duration) -> Result<Option<Duration>> {
+        let limit = if self.waits_for_room() { limit.min(LONGEST_TIMED_SLEEP) } else { limit };
+        let sleeps = if self.sleeps.0 == self.activity { self.sleeps.1 } else { 0 };
+        self.sleeps = (self.activity, sleeps.saturating_add(1));
+        let objects = self.objects()?;
+        let (waker, of_provider) = (self.waker.as_fd(), objects.descriptor());
+        if let Some(descriptor) = of_provider {
+            return Ok(wait_readable(&[descriptor, waker], limit));
+        }
+        if objects.can_sleep() {
+            // Something has already completed.
+            return Ok(None);
+        }
+        let Some(doublings) = sleeps.checked_sub(YIELDS_BEFORE_SLEEP) else {
+            std::thread::yield_now();
+            return Ok(None);
+        };
+        let timed = (SHORTEST_TIMED_SLEEP * (1 << doublings.min(6))).min(LONGEST_TIMED_SLEEP);
+        Ok(wait_readable(&[waker], limit.min(timed)))
+    }
+}
+
+/// Sleeps until a descriptor is readable. Returns the limit if it has passed.
+fn wait_readable(descriptors: &[std::os::fd::BorrowedFd<'_>], limit: Duration) -> Option<Duration> {
+    let time = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
+    let mut entries: Vec<PollFd<'_>> =
+        descriptors.iter().map(|one| PollFd::from_borrowed_fd(*one, PollFlags::IN)).collect();
+    // After an interruption, the caller polls again.
+    matches!(poll(&mut entries, Some(&time)), Ok(0)).then_some(limit)
+}

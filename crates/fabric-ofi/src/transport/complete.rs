@@ -1,0 +1,166 @@
+//! The steps after operations of the provider have completed.
+
+use contract::{Envelope, Error, Request, Result};
+use engine::{Contents, Location, Messages, Rts, Unexpected};
+
+use super::Libfabric;
+use crate::objects::Completed;
+use crate::slots::Slot;
+use crate::tags::Beside;
+
+impl Libfabric {
+    /// Handles completed operations, and gives the provider those that wait for room.
+    pub(super) fn make_progress(&mut self, messages: &mut Messages) -> Result<()> {
+        self.take_completed(messages)?;
+        while let Some(&post) = self.posts.front() {
+            if !self.hand_over(messages, post)? {
+                break;
+            }
+            self.posts.pop_front();
+            self.activity += 1;
+        }
+        while let Some(&receive) = self.data_receives.front() {
+            if !self.receive_data(messages, receive)? {
+                break;
+            }
+            self.data_receives.pop_front();
+            self.activity += 1;
+        }
+        while let Some(&access) = self.accesses.front() {
+            if !self.hand_access(access)? {
+                break;
+            }
+            self.accesses.pop_front();
+            self.activity += 1;
+        }
+        self.polls += 1;
+        Ok(())
+    }
+
+    fn take_completed(&mut self, messages: &mut Messages) -> Result<()> {
+        let mut completed = std::mem::take(&mut self.completed);
+        let read = self.objects().and_then(|objects| objects.completed(&mut completed));
+        self.activity += completed.len() as u64;
+        let taken = completed.drain(..).try_for_each(|one| self.complete(messages, one));
+        self.completed = completed;
+        read.and(taken)?;
+        self.take_messages(messages)
+    }
+
+    fn complete(&mut self, messages: &mut Messages, one: Completed) -> Result<()> {
+        let slot = one.token.slot();
+        if let Some(error) = one.error {
+            let what = match self.slots.get(slot) {
+                Slot::Access(access) => format!("an access to memory of rank {}", access.to),
+                _ => "a message".into(),
+            };
+            return Err(self.objects()?.provider.failed(&what, i64::from(error)));
+        }
+        let receives =
+            matches!(self.slots.get(slot), Slot::Words | Slot::Message(_) | Slot::Data(_));
+        self.traffic[1] += u64::from(receives);
+        match self.slots.get(slot) {
+            Slot::Words => {
+                self.receive_words(slot)?;
+                return self.take_word(messages, one.data);
+            }
+            Slot::Message(_) => {
+                let buffer = self.buffers.iter_mut().find(|(number, _)| *number == slot);
+                buffer.into_iter().for_each(|(_, completed)| *completed = Some(one));
+                return Ok(());
+            }
+            _ => {}
+        }
+        match self.slots.take(slot) {
+            Slot::Send(request, to) => {
+                messages.transfers[request].done = true;
+                self.peers[to].under_way -= 1;
+            }
+            Slot::Data(request) => {
+                messages.transfers[request].done = true;
+                self.receiving -= 1;
+            }
+            Slot::Access(access) => {
+                messages.transfers[access.request].done = true;
+                self.accessed(&access);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Finds the receives of the messages that have arrived, in the order in which the provider has found a place for
+    /// them.
+    fn take_messages(&mut self, messages: &mut Messages) -> Result<()> {
+        while let Some(&(slot, Some(one))) = self.buffers.front() {
+            let (envelope, is_long) = self.envelope(&one)?;
+            match (messages.match_receive(&envelope), is_long) {
+                (Some(request), true) => self.accept_rts(messages, request, number_of(&one))?,
+                (Some(request), false) => self.fill(messages, request, slot, envelope.bytes),
+                (None, true) => {
+                    let rts = Rts { request: number_of(&one), location: Location::Remote };
+                    let contents = Contents::Rts(rts);
+                    messages.unexpected.add(Unexpected { envelope, contents });
+                }
+                (None, false) => {
+                    let buffer = self.slots.buffer_mut(slot).unwrap_or_default();
+                    let contents = Contents::Copy(buffer[..envelope.bytes].to_vec());
+                    messages.unexpected.add(Unexpected { envelope, contents });
+                }
+            }
+            self.buffers.pop_front();
+            self.receive_message(slot)?;
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self, messages: &mut Messages, request: Request, slot: u32, bytes: usize) {
+        let buffer = self.slots.buffer_mut(slot).unwrap_or_default();
+        messages.transfers[request].append(&buffer[..bytes]);
+    }
+
+    /// Returns the envelope of a message, and whether it is the RTS of a long one.
+    fn envelope(&self, one: &Completed) -> Result<(Envelope, bool)> {
+        let (context, tag, is_long) = self.objects()?.provider.tags.parts(one.tag);
+        let source = Beside::sender(one.data);
+        let bytes = match Beside::of_rts(one.data) {
+            Beside::Rts { bytes, .. } if is_long => bytes as usize,
+            _ => one.bytes,
+        };
+        if source as usize >= self.peers.len() || !is_long && bytes > super::EAGER_MAX {
+            return Err(Error::Program(format!(
+                "a message names rank {source} as its sender, and has {bytes} bytes"
+            )));
+        }
+        Ok((Envelope { context, source, tag, bytes, room: bytes }, is_long))
+    }
+
+    /// Handles a word of another rank.
+    fn take_word(&mut self, messages: &Messages, word: u64) -> Result<()> {
+        let polls = self.polls;
+        match Beside::of_engine(word) {
+            Some(Beside::Cts { sender, number, bytes }) => {
+                self.send_data(messages, sender as usize, number, bytes as usize)
+            }
+            Some(Beside::Left(sender)) => {
+                let peer = self.peers.get_mut(sender as usize);
+                peer.into_iter().for_each(|peer| peer.left_at = Some(polls));
+                Ok(())
+            }
+            Some(Beside::Goodbye(sender)) => {
+                let peer = self.peers.get_mut(sender as usize);
+                peer.into_iter().for_each(|peer| peer.goodbye_at = Some(polls));
+                Ok(())
+            }
+            _ => Err(Error::Program("a rank of this run is of another version".into())),
+        }
+    }
+}
+
+/// Returns the number of the long message whose RTS this is.
+fn number_of(one: &Completed) -> u32 {
+    match Beside::of_rts(one.data) {
+        Beside::Rts { number, .. } => number,
+        _ => 0,
+    }
+}

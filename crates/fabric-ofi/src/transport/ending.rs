@@ -1,0 +1,48 @@
+//! Ranks that leave, and the end of this rank's own part.
+
+use contract::{Endpoint, Result};
+use engine::{Messages, PeerState};
+
+use super::Libfabric;
+use crate::tags::Beside;
+
+/// The number of polls after the word that a rank has left, until its messages count as complete. The completions of
+/// one poll need not be in the order of their messages.
+const POLLS_AFTER: u64 = 3;
+
+impl Libfabric {
+    /// Informs all others that this rank starts no more messages of its own and receives none.
+    pub(super) fn tell_left(&mut self, messages: &mut Messages) -> Result<()> {
+        self.tell_all(messages, Beside::Left(self.rank as u32))?;
+        self.outer.leave()
+    }
+
+    /// Informs all others that this is the last word of this rank.
+    pub(crate) fn begin_goodbye(&mut self, messages: &mut Messages) -> Result<()> {
+        let told = self.tell_all(messages, Beside::Goodbye(self.rank as u32));
+        self.known(messages, told)
+    }
+
+    fn tell_all(&mut self, messages: &Messages, word: Beside) -> Result<()> {
+        let (me, ranks) = (self.rank, self.peers.len());
+        (0..ranks).filter(|&rank| rank != me).try_for_each(|rank| self.tell(messages, rank, word))
+    }
+
+    /// Returns whether words of this rank wait for the provider.
+    pub(crate) fn is_telling(&self) -> bool {
+        self.slots.has_words()
+    }
+
+    pub(super) fn state_of(&self, rank: usize) -> PeerState {
+        let long_ago = |at: Option<u64>| at.is_some_and(|at| self.polls > at + POLLS_AFTER);
+        match &self.peers[rank] {
+            peer if long_ago(peer.goodbye_at) => PeerState::Ended,
+            peer if long_ago(peer.left_at) => PeerState::Left,
+            _ => PeerState::Running,
+        }
+    }
+
+    pub(super) fn has_any_left(&self) -> bool {
+        self.peers.iter().any(|peer| peer.left_at.is_some())
+    }
+}
