@@ -1,6 +1,6 @@
 //! Ranks that leave: requests that can never complete without them, and the end of this rank's own part.
 
-use contract::{Envelope, Error, Request, Result, Selector};
+use contract::{Error, Request, Result, Selector};
 
 use crate::transfer::Direction;
 use crate::{MessageEngine, PeerState, Poll, Transport};
@@ -113,22 +113,16 @@ impl<T: Transport> MessageEngine<T> {
 
     fn describe_hopeless(&self, request: Request) -> Error {
         let transfer = &self.messages.transfers[request];
-        let name = |rank: u32| self.messages.name_of(rank as usize) as u32;
-        let me = self.messages.name_of(self.rank());
+        let me = self.rank();
         let error = match transfer.direction {
-            Direction::Send { to } => {
-                Error::never_received(me, name(to) as usize, &transfer.envelope)
-            }
+            Direction::Send { to } => Error::never_received(me, to as usize, &transfer.envelope),
             Direction::Receive(selector) => {
-                let named = Selector { source: selector.source.map(name), ..selector };
-                let unexpected = self.messages.unexpected.envelopes();
-                let unexpected =
-                    unexpected.map(|one| Envelope { source: name(one.source), ..*one });
-                Error::never_sent(me, self.size(), &named, unexpected)
+                let unexpected = self.messages.unexpected.envelopes().copied();
+                Error::never_sent(me, self.size(), &selector, unexpected)
             }
             Direction::Access { to } => {
                 let before = "an access to its memory was complete".into();
-                Error::RankEnded { rank: name(to) as usize, before }
+                Error::RankEnded { rank: to as usize, before }
             }
         };
         match error {

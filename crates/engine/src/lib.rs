@@ -18,6 +18,8 @@ mod transfer;
 mod transport;
 mod waiting;
 
+use std::time::Duration;
+
 pub use matching::{Contents, Location, PostedQueue, Rts, Unexpected, UnexpectedQueue};
 pub use messages::Messages;
 pub use transfer::{Direction, Transfer, Transfers};
@@ -27,30 +29,13 @@ pub use transport::{PeerState, Poll, Transport};
 pub struct MessageEngine<T> {
     messages: Messages,
     transport: T,
-    /// What another fabric contributes to the reports of long waits, if this one is a part of it.
-    outside: Option<reports::Outside>,
     /// True if the current wait has slept until a limit. From then on a check at every poll costs little.
     waits_long: bool,
+    /// Longest sleep, if something else must be polled.
+    longest_sleep: Option<Duration>,
 }
 
-impl<T: Transport> MessageEngine<T> {
-    /// Creates the engine of rank `rank`.
-    pub fn new(rank: usize, transport: T) -> Self {
-        MessageEngine { messages: Messages::new(rank), transport, outside: None, waits_long: false }
-    }
-
-    /// Returns this rank's number.
-    #[inline]
-    pub fn rank(&self) -> usize {
-        self.messages.rank()
-    }
-
-    /// Returns the number of ranks.
-    #[inline]
-    pub fn size(&self) -> usize {
-        self.transport.size()
-    }
-
+impl<T> MessageEngine<T> {
     /// Returns the transport.
     #[inline]
     pub fn transport(&self) -> &T {
@@ -75,9 +60,40 @@ impl<T: Transport> MessageEngine<T> {
         (&mut self.messages, &mut self.transport)
     }
 
+    /// Limits the duration of this rank's sleeps from now on.
+    pub fn sleep_at_most(&mut self, limit: Duration) {
+        self.longest_sleep = Some(limit);
+    }
+
+    /// Returns the engine with another transport, which goes on with the messages of this one.
+    pub fn with_transport<U>(self, next: impl FnOnce(T) -> U) -> MessageEngine<U> {
+        let MessageEngine { messages, transport, waits_long, longest_sleep } = self;
+        MessageEngine { messages, transport: next(transport), waits_long, longest_sleep }
+    }
+
     /// Returns the transport, at the end of this rank's part.
     pub fn into_transport(self) -> T {
         self.transport
+    }
+}
+
+impl<T: Transport> MessageEngine<T> {
+    /// Creates the engine of rank `rank`.
+    pub fn new(rank: usize, transport: T) -> Self {
+        let messages = Messages::new(rank);
+        MessageEngine { messages, transport, waits_long: false, longest_sleep: None }
+    }
+
+    /// Returns this rank's number.
+    #[inline]
+    pub fn rank(&self) -> usize {
+        self.messages.rank()
+    }
+
+    /// Returns the number of ranks.
+    #[inline]
+    pub fn size(&self) -> usize {
+        self.transport.size()
     }
 
     /// Fails with the error that has ended the run for this rank, if one has: memory of the call that failed may be gone

@@ -19,8 +19,6 @@ pub struct Messages {
     pub(crate) moves: u64,
     /// True if this rank has declared that it leaves.
     pub(crate) has_left: bool,
-    /// The ranks by which messages to people name these ranks, if the transport is a part of another fabric.
-    names: Vec<usize>,
     /// The first permanent error; every later call returns it.
     failure: Option<Error>,
 }
@@ -34,7 +32,6 @@ impl Messages {
             unexpected: UnexpectedQueue::default(),
             moves: 0,
             has_left: false,
-            names: Vec::new(),
             failure: None,
         }
     }
@@ -43,17 +40,6 @@ impl Messages {
     #[inline]
     pub fn rank(&self) -> usize {
         self.rank
-    }
-
-    /// Sets the ranks by which messages to people name these ranks.
-    pub fn name_ranks(&mut self, names: Vec<usize>) {
-        self.names = names;
-    }
-
-    /// Returns the rank by which messages to people name `rank`.
-    #[cold]
-    pub fn name_of(&self, rank: usize) -> usize {
-        self.names.get(rank).copied().unwrap_or(rank)
     }
 
     /// Fails with the first permanent error, if there was one.

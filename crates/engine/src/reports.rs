@@ -6,19 +6,11 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use contract::{Awaited, Envelope, LockHolder, Request, Selector, WaitPlace};
+use contract::{Awaited, Envelope, Request, Selector, WaitPlace};
 use launcher::{Backoff, PollState, Seat};
 
 use crate::transfer::Direction;
 use crate::{MessageEngine, Messages, Transport};
-
-/// The part of a report that another fabric contributes, of which this engine's is a part.
-#[derive(Default)]
-pub(crate) struct Outside {
-    /// What its poll has found in the report in progress.
-    found: Option<PollState>,
-    unexpected: Vec<Envelope>,
-}
 
 impl<T: Transport> MessageEngine<T> {
     #[inline]
@@ -32,28 +24,11 @@ impl<T: Transport> MessageEngine<T> {
         self.seat().is_some_and(Seat::is_noting_waits)
     }
 
-    /// Declares that this fabric is a part of another one, which [adds](MessageEngine::note_outside) to each report.
-    pub fn expect_outside(&mut self) {
-        self.outside = Some(Outside::default());
-    }
-
-    /// Adds to the report in progress what a poll of the other fabric has found, and its unexpected messages.
-    pub fn note_outside(&mut self, found: PollState, unexpected: Vec<Envelope>) {
-        self.outside = Some(Outside { found: Some(found), unexpected });
-    }
-
     /// Notes something that this rank waits for, if the launcher asks.
     #[inline]
     pub fn note_awaited(&self, awaited: impl FnOnce() -> Awaited) {
         if let Some(seat) = self.seat() {
-            seat.note_awaited(|| self.messages.named(awaited()));
-        }
-    }
-
-    /// As [`note_awaited`](MessageEngine::note_awaited), for a started collective.
-    pub fn note_started(&self, awaited: impl FnOnce() -> Awaited) {
-        if let Some(seat) = self.seat() {
-            seat.note_started(|| self.messages.named(awaited()));
+            seat.note_awaited(awaited);
         }
     }
 
@@ -76,7 +51,6 @@ impl<T: Transport> MessageEngine<T> {
     /// Prepares for the poll whose result [`report_wait`](MessageEngine::report_wait) reports.
     pub(crate) fn begin_report(&mut self) {
         self.seat().into_iter().for_each(Seat::begin_wait_report);
-        self.outside.iter_mut().for_each(|outside| *outside = Outside::default());
     }
 
     /// Reports a wait for requests after an idle poll.
@@ -90,14 +64,8 @@ impl<T: Transport> MessageEngine<T> {
 
     /// Reports that a poll for everything was idle, and answers what this rank waits for.
     pub fn report_wait(&mut self, place: WaitPlace) {
-        let own = self.poll_state();
-        let (found, outside) = match self.outside.as_mut().map(std::mem::take) {
-            None => (own, Vec::new()),
-            Some(outside) => (with_outside(own, outside.found), outside.unexpected),
-        };
         if let Some(seat) = self.seat() {
-            let unexpected = || self.unexpected().into_iter().chain(outside).collect();
-            seat.report_wait(place, found, unexpected);
+            seat.report_wait(place, self.poll_state(), || self.unexpected());
         }
     }
 
@@ -109,13 +77,9 @@ impl<T: Transport> MessageEngine<T> {
         }
     }
 
-    /// Returns the messages that no receive matches, as people know their sources.
+    /// Returns the messages that no receive matches.
     pub fn unexpected(&self) -> Vec<Envelope> {
-        let name = |one: &Envelope| Envelope {
-            source: self.messages.name_of(one.source as usize) as u32,
-            ..*one
-        };
-        self.messages.unexpected.envelopes().map(name).collect()
+        self.messages.unexpected.envelopes().copied().collect()
     }
 
     /// Returns the state after an idle poll. Its number changes whenever anything of this rank has moved: a message,
@@ -149,39 +113,4 @@ impl Messages {
             Direction::Access { .. } => None,
         }
     }
-
-    /// Replaces the numbers of ranks by those that people know.
-    fn named(&self, awaited: Awaited) -> Awaited {
-        let name = |rank: u32| self.name_of(rank as usize) as u32;
-        match awaited {
-            Awaited::Message(selector) => {
-                Awaited::Message(Selector { source: selector.source.map(name), ..selector })
-            }
-            Awaited::Data(envelope) => {
-                Awaited::Data(Envelope { source: name(envelope.source), ..envelope })
-            }
-            Awaited::Receive { to, envelope } => {
-                Awaited::Receive { to: self.name_of(to), envelope }
-            }
-            Awaited::Members { context, collective, members, missing } => {
-                let missing = missing.into_iter().map(|rank| self.name_of(rank)).collect();
-                Awaited::Members { context, collective, members, missing }
-            }
-            Awaited::Lock { context, of, holder } => {
-                let holder = match holder {
-                    LockHolder::Rank(rank) => LockHolder::Rank(self.name_of(rank)),
-                    other => other,
-                };
-                Awaited::Lock { context, of: self.name_of(of), holder }
-            }
-        }
-    }
-}
-
-/// Returns the state of both fabrics. Without a poll of the other one, something may have arrived there.
-fn with_outside(own: PollState, outside: Option<PollState>) -> PollState {
-    let Some(outside) = outside else { return PollState { may_end_otherwise: true, ..own } };
-    let mut hasher = DefaultHasher::new();
-    (own.state, outside.state).hash(&mut hasher);
-    PollState { state: hasher.finish(), ..outside }
 }

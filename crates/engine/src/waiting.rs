@@ -131,6 +131,7 @@ impl<T: Transport> MessageEngine<T> {
         engine: fn(&mut O) -> &mut MessageEngine<T>,
         done: &mut dyn FnMut(&mut O) -> bool,
     ) -> Result<bool> {
+        let before = engine(owner).transport.activity();
         let polls_first = engine(owner).transport.announce_sleep();
         let is_over = if backoff.reports_before_sleep() {
             MessageEngine::poll_and_report(backoff, owner, engine, done)
@@ -139,7 +140,7 @@ impl<T: Transport> MessageEngine<T> {
         } else {
             engine(owner).check_run(&[]).map(|()| false)
         };
-        if !matches!(is_over, Ok(false)) {
+        if !matches!(is_over, Ok(false)) || engine(owner).transport.activity() != before {
             engine(owner).transport.stay_awake();
             return is_over;
         }
@@ -175,6 +176,7 @@ impl<T: Transport> MessageEngine<T> {
 
     /// Sleeps until something may have arrived, at most for `limit`. Returns the limit that has passed, or `None`.
     fn sleep(&mut self, limit: Duration) -> Result<Option<Duration>> {
+        let limit = self.longest_sleep.map_or(limit, |longest| limit.min(longest));
         let ran_out = self.transport.sleep(&mut self.messages, limit)?;
         self.check()?;
         Ok(ran_out)

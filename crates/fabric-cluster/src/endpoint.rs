@@ -1,103 +1,202 @@
-//! The [`Endpoint`] over both fabrics.
+//! The [`Endpoint`] of a rank of a cluster.
 #![allow(unsafe_code)]
 
 use std::ptr::NonNull;
+use std::time::Duration;
 
 use contract::{
-    AgreedCall, Awaited, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace,
-    Destination, Endpoint, Envelope, Error, FabricDescription, InPlace, Isolation, NewContext,
+    AgreedCall, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination,
+    Endpoint, Envelope, Error, FabricDescription, InPlace, Isolation, LongWaits, NewContext,
     OperatingSystem, Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory, Request,
-    Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
+    Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, WaitPlace, WaitReports,
+    Writable,
 };
+use engine::{MessageEngine, Messages, Transport};
+use fabric_shm::{HostCollectives, Owner, Rings};
+use fabric_tcp::Reporter;
+use hosts::{Clock, Placement};
+use launcher::Seat;
 
-use crate::ClusterEndpoint;
+use crate::contexts::{Contexts, Opened};
+use crate::routes::Routes;
+
+/// The message engine of a rank.
+pub(crate) type Engine = MessageEngine<Routes>;
+
+/// One rank's endpoint of a run on several hosts.
+pub struct ClusterEndpoint {
+    pub(crate) engine: Engine,
+    /// The collectives of contexts inside this host.
+    pub(crate) collectives: HostCollectives,
+    pub(crate) contexts: Contexts,
+    /// Number of this host among the hosts, with which the places of its memory begin.
+    pub(crate) host: u16,
+    pub(crate) placement: Placement,
+    pub(crate) clock: Clock,
+    pub(crate) description: FabricDescription,
+}
+
+impl ClusterEndpoint {
+    fn seat(&self) -> &Seat {
+        self.engine.transport().rings.seat()
+    }
+
+    /// Returns the place of a context among those inside this host, if all its members are here.
+    #[inline]
+    fn inner_place(&self, place: ContextPlace) -> Option<ContextPlace> {
+        self.contexts.get(place)?.inner
+    }
+
+    /// Returns the object that sends reports to the process that started the run, also while a program uses this rank.
+    pub fn reporter(&self) -> Reporter {
+        self.engine.transport().outer.reporter()
+    }
+
+    /// Opens a context. One with ranks of this host only uses boards; the others use messages.
+    fn open(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
+        self.engine.check()?;
+        let routes = self.engine.transport_mut();
+        routes.outer.open_context(context)?;
+        let local: Option<Vec<usize>> =
+            context.members.iter().map(|&rank| routes.places.local(rank)).collect();
+        let inner = match local {
+            Some(members) => {
+                let context = NewContext { members: &members, ..context };
+                Some(self.collectives.open(&routes.rings, &context))
+            }
+            None => {
+                self.collectives.withdraw(&routes.rings, context.offers[context.me]);
+                None
+            }
+        };
+        Ok(self.contexts.add(Opened { number: context.number, inner }))
+    }
+
+    /// Completes what is in progress, and waits until all ranks have: no connection is closed, and no memory is
+    /// released, while another rank needs it.
+    fn end_together(&mut self) -> Result<()> {
+        Endpoint::leave(self)?;
+        self.engine.complete_sends()?;
+        let (messages, routes) = self.engine.parts_mut();
+        routes.outer.begin_goodbye(messages)?;
+        self.engine.complete(|engine| !engine.transport().outer.is_telling())?;
+        let (messages, routes) = self.engine.parts_mut();
+        routes.outer.say_goodbye(messages)?;
+        self.engine.complete(|engine| engine.transport().outer.is_through())
+    }
+}
+
+impl Owner for ClusterEndpoint {
+    const IS_COMPILED: bool = false;
+
+    fn collectives(&mut self) -> &mut HostCollectives {
+        &mut self.collectives
+    }
+
+    fn parts(&mut self) -> (&mut Messages, &mut Rings) {
+        let (messages, routes) = self.engine.parts_mut();
+        (messages, &mut routes.rings)
+    }
+
+    fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
+        Engine::wait_until(self, |endpoint| &mut endpoint.engine, done)
+    }
+
+    fn fail(&mut self, error: Error) -> Error {
+        self.engine.fail(error)
+    }
+}
+
+/// Reports of long waits go to the launcher of this host.
+impl LongWaits for ClusterEndpoint {
+    fn wait_reports(&self) -> Option<&dyn WaitReports> {
+        Some(self.seat())
+    }
+
+    fn report_wait(&mut self, place: WaitPlace) {
+        self.engine.report_wait(place);
+    }
+}
 
 /// Shift of the host's number in places of memory, which keeps the places of different hosts apart.
 const HOST_SHIFT: u32 = 48;
 
 impl RemoteMemory for ClusterEndpoint {
     fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
-        let place = self.inner().place_of(memory, bytes)?;
-        Some(place | u64::from(self.rest().host) << HOST_SHIFT)
+        let place = self.seat().place_of(memory, bytes)?;
+        Some(place | u64::from(self.host) << HOST_SHIFT)
     }
 
     // Ranks of other hosts cannot access memory at such a place.
     fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        self.inner_mut().allocate_on_host(bytes)
+        self.seat().allocate(bytes)
     }
 
     #[inline]
     fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
-        let is_here = place >> HOST_SHIFT == u64::from(self.rest().host);
+        let is_here = place >> HOST_SHIFT == u64::from(self.host);
         let place = place & ((1 << HOST_SHIFT) - 1);
-        if is_here { self.inner().memory_at(place, bytes) } else { None }
+        if is_here { self.seat().memory_at(place, bytes) } else { None }
     }
 
     // This must hold for all ranks, so not if some are on other hosts.
     fn reads_memory(&self) -> bool {
-        self.rest().places.are_all_here() && self.inner().reads_memory()
+        let routes = self.engine.transport();
+        routes.places.are_all_here() && routes.rings.may_use_cma()
     }
 
     unsafe fn read_memory(&mut self, from: RemoteAddress, to: Writable) -> Result<()> {
-        let from = RemoteAddress { rank: self.rank_here(from.rank)?, ..from };
+        self.check_here(from.rank)?;
         // SAFETY: the caller promises the same.
-        unsafe { self.inner_mut().read_memory(from, to) }
+        unsafe { self.engine.transport().rings.read_memory_of(from, to) }
     }
 
     unsafe fn write_memory(&mut self, to: RemoteAddress, from: Readable) -> Result<()> {
-        let to = RemoteAddress { rank: self.rank_here(to.rank)?, ..to };
+        self.check_here(to.rank)?;
         // SAFETY: the caller promises the same.
-        unsafe { self.inner_mut().write_memory(to, from) }
+        unsafe { self.engine.transport().rings.write_memory_of(to, from) }
     }
 }
 
 impl ClusterEndpoint {
-    fn rank_here(&self, rank: usize) -> Result<usize> {
-        self.rest().places.local(rank).ok_or_else(|| Error::Unsupported {
-            fabric: "this fabric".into(),
-            what: format!("reach the memory of rank {rank}, which is on another host"),
-        })
+    fn check_here(&self, rank: usize) -> Result<()> {
+        match self.engine.transport().places.is_here(rank) {
+            true => Ok(()),
+            false => Err(Error::Unsupported {
+                fabric: "this fabric".into(),
+                what: format!("reach the memory of rank {rank}, which is on another host"),
+            }),
+        }
     }
 }
 
-// SAFETY: memory of requests is touched by the two fabrics alone, each of which promises the same. A receive that was
-// posted to both is cancelled in one of them before the other is given a message for it.
+// SAFETY: the memory of requests is used by the two transports alone, each of which uses it as the message engine says:
+// from the start of a transfer until it is done or cancelled, and never after a failure.
 unsafe impl Endpoint for ClusterEndpoint {
     #[inline]
     fn rank(&self) -> usize {
-        self.rest().outer.rank()
+        self.engine.rank()
     }
 
     #[inline]
     fn size(&self) -> usize {
-        self.rest().outer.size()
+        self.engine.size()
     }
 
     fn processor(&self) -> Option<usize> {
-        self.rest().outer.processor()
+        self.placement.processor
     }
 
     fn every_rank_has_a_processor(&self) -> bool {
-        self.rest().outer.every_rank_has_a_processor()
+        self.placement.every_rank_has_a_processor
     }
 
     fn describe(&self) -> FabricDescription {
-        let outer = self.rest().outer.describe();
-        let inner = self.inner().describe();
-        let with = |details: std::collections::BTreeMap<String, String>, side: &'static str| {
-            details.into_iter().map(move |(name, value)| (format!("{side}: {name}"), value))
-        };
-        let details = with(inner.details, "in a host");
-        FabricDescription {
-            name: "cluster".into(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            details: details.chain(with(outer.details, "between hosts")).collect(),
-            ..FabricDescription::default()
-        }
+        self.description.clone()
     }
 
     fn host_of(&self, rank: usize) -> Option<usize> {
-        self.rest().places.host_of(rank)
+        self.engine.transport().places.host_of(rank)
     }
 
     fn has_collectives_inside_hosts(&self) -> bool {
@@ -105,36 +204,37 @@ unsafe impl Endpoint for ClusterEndpoint {
     }
 
     fn shared_line(&self) -> Option<&dyn SharedLine> {
-        self.inner().shared_line().filter(|_| self.rest().places.are_all_here())
+        let routes = self.engine.transport();
+        routes.places.are_all_here().then(|| routes.rings.shared_line())
     }
 
     fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
-        self.inner_mut().set_priority(priority)
+        self.seat().set_priority(priority)
     }
 
     fn isolate(&mut self, isolation: Isolation, on: bool) -> std::result::Result<(), String> {
-        self.inner_mut().isolate(isolation, on)
+        self.seat().isolate(isolation, on)
     }
 
     fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
-        self.rest().outer.operating_system()
+        Some(linux::operating_system(self.placement.processor))
     }
 
     #[inline]
     fn now(&self) -> Time {
-        self.rest().outer.now()
+        self.clock.now()
     }
 
     fn clock(&self) -> ClockQuality {
-        self.rest().outer.clock()
+        self.clock.quality()
     }
 
     fn offer_context(&mut self) -> ContextOffer {
-        self.inner_mut().offer_context()
+        self.collectives.offer(&self.engine.transport().rings)
     }
 
     fn withdraw_context(&mut self, offer: ContextOffer) {
-        self.inner_mut().withdraw_context(offer);
+        self.collectives.withdraw(&self.engine.transport().rings, offer);
     }
 
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
@@ -142,115 +242,108 @@ unsafe impl Endpoint for ClusterEndpoint {
     }
 
     fn close_context(&mut self, place: ContextPlace) -> Result<()> {
-        self.close(place)
+        let Some(opened) = self.contexts.remove(place) else { return Ok(()) };
+        if let Some(place) = opened.inner {
+            self.collectives.close(place);
+        }
+        self.engine.transport_mut().outer.close_context(opened.number)?;
+        self.engine.check()
     }
 
     #[inline]
     fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
-        self.start_send(to, data, until)
+        self.engine.post_send(to, data, until)
     }
 
     #[inline]
     fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
-        self.start_receive(selector, room, false)
+        self.engine.post_receive(selector, room, false)
     }
 
     fn post_receive_in_place(&mut self, selector: Selector, room: Writable) -> Result<Request> {
-        self.start_receive(selector, room, true)
+        self.engine.post_receive(selector, room, true)
     }
 
     #[inline]
     fn is_done(&self, request: Request) -> bool {
-        self.has_ended(request)
+        self.engine.is_done(request)
     }
 
     #[inline]
     fn envelope(&self, request: Request) -> Envelope {
-        self.message_of(request)
+        self.engine.envelope(request)
     }
 
     fn lent(&mut self, request: Request) -> Option<InPlace> {
-        let request = self.inner_request(request)?;
-        self.inner_mut().lent(request)
+        self.engine.transport_mut().rings.lend(request)
     }
 
     fn view(&self, message: &InPlace) -> &[u8] {
-        self.inner().view(message)
+        self.engine.transport().rings.view(message)
     }
 
     fn give_back(&mut self, message: InPlace) -> Result<()> {
-        self.inner_mut().give_back(message)
+        let (messages, routes) = self.engine.parts_mut();
+        routes.rings.give_back(messages, message)
     }
 
     #[inline]
     fn end(&mut self, request: Request) -> Envelope {
-        self.forget(request)
+        self.engine.end(request)
     }
 
     fn cancel_receive(&mut self, request: Request) -> bool {
-        self.cancel(request)
+        self.engine.cancel_receive(request)
     }
 
     fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
-        self.find(
-            selector,
-            |inner, selector| inner.probe(selector),
-            |outer, selector| outer.probe(selector),
-        )
+        self.engine.probe(&selector)
     }
 
     fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
-        self.find(
-            selector,
-            |inner, selector| inner.claim(selector, context, tag),
-            |outer, selector| outer.claim(selector, context, tag),
-        )
+        self.engine.claim(&selector, context, tag)
     }
 
     fn progress(&mut self) -> Result<()> {
-        self.poll_both()
+        self.engine.poll()
     }
 
     fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
-        // What arrives from other hosts wakes the rank, too.
-        self.limit_sleep();
-        let rested = self.inner_mut().sleep_a_while(longest);
-        rested.map_err(|error| self.outer_error(error))
+        self.engine.sleep_a_while(Duration::from_nanos(longest.as_ps() / 1000))
     }
 
     #[inline]
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
-        self.wait_for_any(requests)
+        self.engine.wait_any(requests)
     }
 
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
-        self.wait_for(self.share_of_both(), done)
+        Engine::wait_until(self, |endpoint| &mut endpoint.engine, done)
     }
 
     #[inline]
     fn send_at_once(&mut self, to: Destination, data: Readable) -> Result<bool> {
-        match self.rest().places.local(to.rank) {
-            Some(rank) => self.inner_mut().send_at_once(Destination { rank, ..to }, data),
-            None => Ok(false),
-        }
+        self.engine.send_at_once(to, data.as_slice())
     }
 
     fn send(&mut self, to: Destination, data: &[u8]) -> Result<()> {
-        // SAFETY: `data` is borrowed until this returns: then the request is done, or the call has failed for good.
-        let readable = unsafe { Readable::new(data.as_ptr(), data.len()) };
-        if self.send_at_once(to, readable)? {
-            return Ok(());
-        }
-        if to.rank == self.rank() {
-            // Detects whether that can ever complete, and waits for nobody.
-            let rank = self.rank_here(to.rank)?;
-            let sent = self.inner_mut().send(Destination { rank, ..to }, data);
-            return sent.map_err(|error| self.outer_error(error));
-        }
-        let request = self.start_send(to, readable, Completion::Local)?;
-        self.wait_for_any(&[request])?;
-        self.forget(request);
-        Ok(())
+        self.engine.send(to, data)
+    }
+
+    fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
+        self.engine.receive(selector, buffer)
+    }
+
+    fn exchange(
+        &mut self,
+        send: (Destination, &[u8]),
+        receive: (Selector, &mut [u8]),
+    ) -> Result<Envelope> {
+        self.engine.exchange(send, receive)
+    }
+
+    fn send_window(&mut self, to: Destination, data: &[u8], count: usize) -> Result<()> {
+        self.engine.send_window(to, data, count)
     }
 
     fn collective(
@@ -260,24 +353,11 @@ unsafe impl Endpoint for ClusterEndpoint {
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
         let place = self.inner_place(place)?;
-        let (rest, share) = (self.rest_pointer(), self.share_of_both());
-        let mut polls = 0_u32;
-        let outcome = self.inner_mut().collective(place, call, &mut |inner| {
-            let mut this = ClusterEndpoint::seen_as(inner, rest);
-            polls = polls.saturating_add(1);
-            if let Err(error) = this.step(share, polls) {
-                this.fail_inside(error);
-            }
-            idle(&mut this);
-            if !this.rest().outer.every_rank_has_a_processor() {
-                this.limit_sleep();
-            }
-        })?;
-        Some(outcome.map_err(|error| self.outer_error(error)))
+        HostCollectives::collective(self, place, call, idle)
     }
 
     fn starts_collectives(&self, place: ContextPlace) -> bool {
-        self.inner_place(place).is_some_and(|place| self.inner().starts_collectives(place))
+        self.inner_place(place).is_some_and(|place| self.collectives.has_team(place))
     }
 
     fn start_collective(
@@ -286,7 +366,7 @@ unsafe impl Endpoint for ClusterEndpoint {
         call: &CollectiveCall<'_>,
     ) -> Option<StartedCollective> {
         let place = self.inner_place(place)?;
-        self.inner_mut().start_collective(place, call)
+        HostCollectives::start(self, place, call)
     }
 
     fn advance_collective(
@@ -294,80 +374,84 @@ unsafe impl Endpoint for ClusterEndpoint {
         started: StartedCollective,
         call: CollectiveCall<'_>,
     ) -> Option<Result<()>> {
-        let outcome = self.inner_mut().advance_collective(started, call)?;
-        Some(outcome.map_err(|error| self.outer_error(error)))
+        HostCollectives::advance(self, started, call)
     }
 
     fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
-        match self.inner_place(place) {
-            Some(place) => self.inner_mut().announce_by_messages(place, call),
-            None => {
-                let (_, rest) = self.both_mut();
-                let Some(opened) = rest.contexts.get(place) else { return 0 };
-                let number = rest.outer.announce_by_messages(ContextPlace(opened.number), call);
-                self.settle();
-                number
-            }
+        let Some(opened) = self.contexts.get(place) else { return 0 };
+        let (messages, routes) = self.engine.parts_mut();
+        match opened.inner {
+            Some(place) => self.collectives.announce_by_messages(place, call),
+            None => routes.outer.announce_by_messages(messages, opened.number, call),
         }
     }
 
     fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
-        let opened = self.rest().contexts.get(place)?;
-        let found = match opened.inner {
-            Some(place) => {
-                let found = self.inner_mut().find_mismatch(place, number)?;
-                Some(self.outer_error(found))
-            }
-            None => self.rest_mut().outer.find_mismatch(ContextPlace(opened.number), number),
-        };
-        self.settle();
-        found
+        let opened = self.contexts.get(place)?;
+        if let Some(place) = opened.inner {
+            return HostCollectives::find_mismatch(self, place, number);
+        }
+        let (messages, routes) = self.engine.parts_mut();
+        routes.outer.find_mismatch(messages, opened.number, number)
     }
 
     fn have_left_compared(&mut self, place: ContextPlace, number: u32) -> bool {
-        let Some(opened) = self.rest().contexts.get(place) else { return true };
-        match opened.inner {
-            Some(place) => self.inner_mut().have_left_compared(place, number),
-            None => self.rest_mut().outer.have_left_compared(ContextPlace(opened.number), number),
-        }
+        let Some(Opened { inner: None, number: context }) = self.contexts.get(place) else {
+            return true;
+        };
+        let (messages, routes) = self.engine.parts_mut();
+        routes.outer.have_left_compared(messages, context, number)
     }
 
     fn is_liveness_check_due(&self, polls: u32) -> bool {
-        self.inner().is_liveness_check_due(polls)
+        self.engine.is_liveness_check_due(polls)
     }
 
     fn allocate(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        self.inner_mut().allocate(bytes)
+        self.seat().allocate(bytes)
     }
 
     unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
         // SAFETY: the caller promises the same.
-        unsafe { self.inner_mut().release(memory, bytes) };
+        unsafe { self.seat().release(memory, bytes) };
     }
 
     fn leave(&mut self) -> Result<()> {
-        self.leave_once()
+        self.collectives.leave();
+        self.engine.leave()
     }
 
     #[inline]
     fn any_has_left(&self) -> bool {
-        self.inner().seat().is_noting_waits() || self.rest().outer.any_has_left()
+        self.engine.any_has_left()
     }
 
     fn is_hopeless(&self, request: Request) -> bool {
-        self.cannot_end(request)
+        self.engine.note_request(request);
+        self.engine.is_hopeless(request)
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {
-        self.inner().seat().note_awaited(|| Awaited::Message(selector));
-        self.rest().outer.none_will_send(selector)
+        self.engine.note_probe(selector);
+        self.engine.none_will_send(&selector)
     }
 
     fn give_up_on(&mut self, request: Request) -> Error {
-        self.give_up(request)
+        self.engine.give_up_on(request)
     }
 
-    fn finish(self, outcome: Result<()>) -> i32 {
-        self.end_run(outcome)
+    fn finish(mut self, outcome: Result<()>) -> i32 {
+        // The program's report of another rank's death must not hide its cause, which the other's host knows.
+        let by_another = |error| {
+            let known = self.engine.transport_mut().abort_reason();
+            let known = known.or_else(|| self.engine.check().err());
+            known.filter(Error::is_by_another).unwrap_or(error)
+        };
+        let outcome = outcome.map_err(by_another);
+        let outcome = outcome.and_then(|()| self.end_together());
+        let Routes { rings, outer, .. } = self.engine.into_transport();
+        // In this order: whoever started the run should hear from the rank itself before it hears from its host.
+        let status = outer.close(outcome.clone());
+        status.max(rings.seat().finish(outcome))
     }
 }

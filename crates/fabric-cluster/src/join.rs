@@ -1,15 +1,22 @@
 //! Joining of a run by a rank that the process of its host has started.
 
-use contract::{Error, Process, Result};
-use fabric_tcp::{HostPart, RankOfHost, remote};
+use std::collections::BTreeMap;
+
+use contract::{Endpoint, Error, FabricDescription, Process, Result};
+use engine::MessageEngine;
+use fabric_shm::{HostCollectives, Purpose, ShmEndpoint};
+use fabric_tcp::{HostPart, RankOfHost, TcpProcess, remote};
+use hosts::{Clock, Placement};
 use launcher::Seat;
 
 use crate::ClusterEndpoint;
 use crate::contexts::Contexts;
 use crate::outer::{Outer, OuterFabric};
-use crate::parts::{Inner, Outside};
 use crate::places::Places;
-use crate::requests::Twins;
+use crate::routes::Routes;
+
+/// What the provider does for windows. Those of a cluster use messages between hosts.
+const UNUSED_DETAIL: &str = "windows";
 
 /// First line of the job of a rank of a cluster. A line with the outer fabric and the lines of [`HostPart::job`] follow.
 const MARK: &str = "cornerstone-cluster-2\n";
@@ -72,7 +79,7 @@ pub fn join(seat: Seat) -> Result<(Process<ClusterEndpoint>, Vec<u8>)> {
         Err(Error::Program("this job is not one of a rank on several hosts".into()))
     });
     let (endpoint, job) = match content {
-        Ok(content) => meet(seat, content, Inner::join)?,
+        Ok(content) => meet(seat, content, Purpose::Program)?,
         Err(error) => return Err(seat.give_up(error)),
     };
     Ok((Process::new(endpoint), job))
@@ -86,47 +93,38 @@ pub fn join_from_library(seat: Seat) -> Result<std::result::Result<ClusterEndpoi
     match parse_job(seat.job()) {
         None => Ok(Err(seat)),
         Some(Ok(content)) => {
-            let (endpoint, ..) = meet(seat, content, Inner::join_library)?;
+            let (endpoint, ..) = meet(seat, content, Purpose::Library)?;
             Ok(Ok(endpoint))
         }
         Some(Err(error)) => Err(seat.give_up(error)),
     }
 }
 
-fn meet(
-    seat: Seat,
-    content: JobContent,
-    join_inner: fn(Seat) -> Result<Inner>,
-) -> Result<(ClusterEndpoint, Vec<u8>)> {
+fn meet(seat: Seat, content: JobContent, purpose: Purpose) -> Result<(ClusterEndpoint, Vec<u8>)> {
     let (host, here) = (content.rank.host(), content.rank.ranks.clone());
-    let (mut outer, job, hosts) = match join_all(&content, seat.rank()) {
+    let (tcp, job, hosts) = match join_all(&content, seat.rank()) {
         Ok(joined) => joined,
         Err(error) => return Err(seat.give_up(error)),
     };
-    let mut inner = match join_inner(seat) {
-        Ok(inner) => inner,
+    let between = match BetweenHosts::open(tcp, &content.outer) {
+        Ok(between) => between,
+        Err(error) => return Err(seat.give_up(error)),
+    };
+    let inside = match ShmEndpoint::join_as(seat, purpose) {
+        Ok(inside) => inside,
         Err(error) => {
-            outer.close(Err(error.clone()));
+            between.engine.into_transport().close(Err(error.clone()));
             return Err(error);
         }
     };
-    inner.name_ranks(here.clone());
-    inner.expect_outside();
-    inner.set_every_rank_has_a_processor(outer.every_rank_has_a_processor());
-    match outer.descriptor() {
-        Ok(descriptor) => inner.seat_mut().wake_by(descriptor),
-        Err(error) => {
-            outer.close(Err(error.clone()));
-            return Err(inner.seat().give_up(error));
-        }
-    }
-    let rest = rest(outer, host, here, hosts);
-    Ok((ClusterEndpoint::new(inner, rest), job))
+    let places = Places::new(&here, hosts);
+    let joined = compose(between, (inside, purpose), places, (host, &here))?;
+    Ok((joined, job))
 }
 
-/// Joins all ranks of the run, as this host's rank number `local`. Returns the outer fabric, the job of the run, and the
-/// numbers of the hosts of all ranks.
-fn join_all(content: &JobContent, local: usize) -> Result<(Outer, Vec<u8>, Vec<u16>)> {
+/// Joins all ranks of the run over TCP, as this host's rank number `local`. Returns the job of the run and the numbers of
+/// the hosts of all ranks, too.
+fn join_all(content: &JobContent, local: usize) -> Result<(TcpProcess, Vec<u8>, Vec<u16>)> {
     let RankOfHost { call, secret, .. } = &content.rank;
     let (mut tcp, job) = remote::join(*call, content.rank.rank(local)?, secret)?;
     let hosts = match tcp.exchange(&content.rank.host().to_le_bytes()) {
@@ -137,21 +135,74 @@ fn join_all(content: &JobContent, local: usize) -> Result<(Outer, Vec<u8>, Vec<u
         }
     };
     let hosts = hosts.as_chunks::<2>().0.iter().map(|host| u16::from_le_bytes(*host)).collect();
-    Ok((Outer::open(tcp, &content.outer)?, job, hosts))
+    Ok((tcp, job, hosts))
 }
 
-fn rest(outer: Outer, host: u16, here: Vec<usize>, hosts: Vec<u16>) -> Outside {
-    let places = Places::new(here, hosts);
-    Outside {
-        contexts: Contexts::new(places.are_all_here()),
-        outer,
-        places,
-        host,
-        twins: Twins::default(),
-        outer_first: false,
-        polls: 0,
-        has_left: false,
+/// A rank that has joined all others, over the transport between hosts.
+struct BetweenHosts {
+    engine: MessageEngine<Outer>,
+    placement: Placement,
+    clock: Clock,
+    description: FabricDescription,
+}
+
+impl BetweenHosts {
+    /// Makes a rank that has joined the run over TCP pass its messages over `fabric`.
+    fn open(tcp: TcpProcess, fabric: &OuterFabric) -> Result<Self> {
+        match fabric {
+            OuterFabric::Tcp => {
+                let endpoint = tcp.into_endpoint();
+                let description = endpoint.describe();
+                let (engine, placement, clock) = endpoint.into_parts();
+                let engine = engine.with_transport(Outer::Tcp);
+                Ok(BetweenHosts { engine, placement, clock, description })
+            }
+            OuterFabric::Ofi { provider } => {
+                let endpoint = fabric_ofi::join(tcp, provider.as_deref())?.into_endpoint();
+                let mut description = endpoint.describe();
+                description.details.remove(UNUSED_DETAIL);
+                let engine = endpoint.into_engine();
+                let (placement, clock) = engine.transport().outer().placement_and_clock();
+                let engine = engine.with_transport(Outer::Ofi);
+                Ok(BetweenHosts { engine, placement, clock, description })
+            }
+        }
     }
+}
+
+/// Puts both parts of a rank together.
+fn compose(
+    between: BetweenHosts,
+    (inside, purpose): (ShmEndpoint, Purpose),
+    places: Places,
+    (host, here): (u16, &[usize]),
+) -> Result<ClusterEndpoint> {
+    let BetweenHosts { mut engine, placement, clock, description } = between;
+    let with = |details: BTreeMap<String, String>, side: &'static str| {
+        details.into_iter().map(move |(name, value)| (format!("{side}: {name}"), value))
+    };
+    let details = with(inside.describe().details, "in a host");
+    let description = FabricDescription {
+        name: "cluster".into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        details: details.chain(with(description.details, "between hosts")).collect(),
+        ..FabricDescription::default()
+    };
+    let mut rings = inside.into_rings();
+    rings.be_of_run(here, engine.transport().size());
+    // Ranks of another launch may use some of this host's processors.
+    rings.set_every_rank_has_a_processor(placement.every_rank_has_a_processor);
+    match engine.transport_mut().descriptor() {
+        Ok(descriptor) => rings.seat_mut().wake_by(descriptor),
+        Err(error) => {
+            engine.into_transport().close(Err(error.clone()));
+            return Err(rings.seat().give_up(error));
+        }
+    }
+    let collectives = HostCollectives::new(&rings, purpose);
+    let contexts = Contexts::new(places.are_all_here());
+    let engine = engine.with_transport(|outer| Routes::new(rings, outer, places));
+    Ok(ClusterEndpoint { engine, collectives, contexts, host, placement, clock, description })
 }
 
 #[cfg(test)]

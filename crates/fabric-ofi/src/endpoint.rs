@@ -57,11 +57,12 @@ impl OfiEndpoint {
 
     fn end_together(&mut self) -> Result<()> {
         self.engine.leave()?;
-        self.engine.transport_mut().sleep_at_most(BRIEF_SLEEP);
+        self.engine.sleep_at_most(BRIEF_SLEEP);
         self.engine.complete_sends()?;
-        self.begin_goodbye()?;
+        let (messages, transport) = self.engine.parts_mut();
+        transport.begin_goodbye(messages)?;
         self.engine.complete(|engine| !engine.transport().is_telling())?;
-        self.say_goodbye()?;
+        self.outer_mut().say_goodbye()?;
         self.engine.complete(|engine| engine.transport().outer.is_through())
     }
 }
@@ -278,9 +279,6 @@ unsafe impl Endpoint for OfiEndpoint {
             |error| self.outer().failure().filter(Error::is_by_another).unwrap_or(error);
         let outcome = outcome.map_err(by_another);
         let outcome = outcome.and_then(|()| self.end_together());
-        // In this order, so that the process that started the run receives this rank's error before its host's.
-        let (outer, launched) = self.engine.into_transport().into_parts();
-        let status = outer.close(outcome.clone());
-        launched.map_or(status, |launched| status.max(launched.seat.finish(outcome)))
+        self.engine.into_transport().close(outcome)
     }
 }

@@ -28,3 +28,4 @@ mod transport;
 pub use endpoint::OfiEndpoint;
 pub use join::{host_job, job, join, join_from_library};
 pub use provider::check;
+pub use transport::Libfabric;

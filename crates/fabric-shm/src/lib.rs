@@ -12,12 +12,14 @@
 //! * `segment`: the memory itself, and where each thing lies in it (`docs/shared-memory.md` draws it);
 //! * `engine`: requests, matching and the protocols, on raw pointers and context numbers, below any interface;
 //! * `team`: collectives over the boards of a context's ranks;
+//! * `collectives`: the collectives of contexts, over boards and announced;
 //! * `endpoint`: the contract's [`Endpoint`](contract::Endpoint) over the engine and the teams.
 
 // Under loom all is built but what starts processes and what runs in them.
 #![cfg_attr(loom, allow(dead_code, unused_imports))]
 
 mod board;
+mod collectives;
 #[cfg(not(loom))]
 mod endpoint;
 mod primitive;
@@ -26,6 +28,8 @@ mod segment;
 mod team;
 mod transport;
 
+pub use collectives::{HostCollectives, Owner, Purpose};
 #[cfg(not(loom))]
 pub use endpoint::{ShmEndpoint, ShmProcess, join_if_rank, launch_options};
 pub use segment::room;
+pub use transport::Rings;

@@ -52,3 +52,4 @@ pub use process::TcpProcess;
 pub use reporter::Reporter;
 pub use secret::Secret;
 pub use start::{RANKS_MAX, REACH_LIMIT, StartOptions, Starting, UserSignal, start};
+pub use transport::Connections;

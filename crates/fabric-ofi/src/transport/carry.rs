@@ -93,7 +93,6 @@ impl Transport for Libfabric {
     }
 
     fn sleep(&mut self, messages: &mut Messages, limit: Duration) -> Result<Option<Duration>> {
-        let limit = self.longest_sleep.map_or(limit, |longest| limit.min(longest));
         let slept = self.sleep_on_descriptors(limit);
         let slept = self.known(messages, slept)?;
         self.check(messages)?;
@@ -106,7 +105,7 @@ impl Transport for Libfabric {
 
     /// The connections tell of ranks that have died.
     fn check(&mut self, messages: &mut Messages) -> Result<()> {
-        let polled = self.outer.poll_with(None).and_then(|()| self.outer.check_run());
+        let polled = self.outer.poll_and_check_run();
         self.known(messages, polled)
     }
 

@@ -17,8 +17,11 @@ impl Libfabric {
         self.outer.leave()
     }
 
-    /// Informs all others that this is the last word of this rank.
-    pub(crate) fn begin_goodbye(&mut self, messages: &mut Messages) -> Result<()> {
+    /// Informs all others that this is the last word of this rank, after what it has sent was received.
+    ///
+    /// # Errors
+    /// The provider's.
+    pub fn begin_goodbye(&mut self, messages: &mut Messages) -> Result<()> {
         let told = self.tell_all(messages, Beside::Goodbye(self.rank as u32));
         self.known(messages, told)
     }
@@ -29,7 +32,7 @@ impl Libfabric {
     }
 
     /// Returns whether words of this rank wait for the provider.
-    pub(crate) fn is_telling(&self) -> bool {
+    pub fn is_telling(&self) -> bool {
         self.slots.has_words()
     }
 

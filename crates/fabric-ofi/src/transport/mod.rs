@@ -18,16 +18,15 @@ mod complete;
 mod ending;
 mod start;
 
-pub(crate) use carry::LONGEST_TIMED_SLEEP;
-
 use std::collections::VecDeque;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use contract::{Endpoint, Error, Request, Result};
 use engine::Messages;
 use fabric_tcp::TcpEndpoint;
-use launcher::Seat;
+use launcher::{LONGEST_SLEEP, Seat};
+use rustix::event::epoll;
 
 use crate::objects::{Completed, Objects};
 use crate::slots::{Slot, Slots};
@@ -79,7 +78,7 @@ struct Peer {
 }
 
 /// One rank's end of all messages over libfabric.
-pub(crate) struct Libfabric {
+pub struct Libfabric {
     /// `None` after a call has failed permanently. Nothing accesses the memory of requests from then on. Declared, and so
     /// closed, before the slots, because the provider uses their memory.
     objects: Option<Objects>,
@@ -104,7 +103,6 @@ pub(crate) struct Libfabric {
     /// Numbers of the messages and words that the provider has accepted, and of those that it has delivered.
     traffic: [u64; 2],
     completed: Vec<Completed>,
-    longest_sleep: Option<Duration>,
     /// The connections with all ranks and with the process that started the run.
     pub(crate) outer: TcpEndpoint,
     /// The descriptor that becomes readable when one of these connections does.
@@ -164,7 +162,6 @@ impl Libfabric {
             sleeps: (0, 0),
             traffic: [0; 2],
             completed: Vec::new(),
-            longest_sleep: None,
             spins: outer.every_rank_has_a_processor(),
             outer,
             waker,
@@ -204,9 +201,59 @@ impl Libfabric {
         self.objects.as_mut()
     }
 
-    /// Limits the duration of sleeps from now on.
-    pub(crate) fn sleep_at_most(&mut self, limit: Duration) {
-        self.longest_sleep = Some(limit);
+    /// Returns the connections, which carry no messages of the program.
+    pub fn outer(&self) -> &TcpEndpoint {
+        &self.outer
+    }
+
+    /// Returns them mutably.
+    pub fn outer_mut(&mut self) -> &mut TcpEndpoint {
+        &mut self.outer
+    }
+
+    /// Returns a descriptor that is readable when something may have arrived, for sleeps of at most
+    /// [`sleep_limit`](Libfabric::sleep_limit).
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn descriptor(&self) -> Result<OwnedFd> {
+        let both = || -> std::io::Result<OwnedFd> {
+            let both = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+            let add = |one: BorrowedFd<'_>| {
+                epoll::add(&both, one, epoll::EventData::new_u64(0), epoll::EventFlags::IN)
+            };
+            add(self.waker.as_fd())?;
+            let of_provider = self.objects().ok().and_then(|one| one.queue_descriptor());
+            of_provider.map_or(Ok(()), add)?;
+            Ok(both)
+        };
+        both().map_err(|error| Error::System {
+            what: "watching the provider of libfabric".into(),
+            reason: error.to_string(),
+        })
+    }
+
+    /// Returns how long this rank may sleep on [`descriptor`](Libfabric::descriptor). Must be called after every poll and
+    /// before the sleep.
+    pub fn sleep_limit(&self) -> Duration {
+        match self.objects() {
+            // Every call returns the error.
+            Err(_) => Duration::ZERO,
+            // No descriptor need become readable for these.
+            Ok(objects) if !objects.can_sleep() || self.waits_for_room() => {
+                carry::LONGEST_TIMED_SLEEP
+            }
+            Ok(objects) if objects.descriptor().is_none() => Duration::ZERO,
+            Ok(_) => LONGEST_SLEEP,
+        }
+    }
+
+    /// Ends this rank's part of the run, and returns the status of its process.
+    pub fn close(self, outcome: Result<()>) -> i32 {
+        let (outer, launched) = self.into_parts();
+        // In this order, so that the process that started the run receives this rank's error before its host's.
+        let status = outer.close(outcome.clone());
+        launched.map_or(status, |launched| status.max(launched.seat.finish(outcome)))
     }
 
     /// Returns whether anything waits for room at the provider. No descriptor need become readable when there is room.
@@ -233,7 +280,7 @@ impl Libfabric {
 
 impl Libfabric {
     /// Closes the endpoint, and returns what is left: the connections, and the seat.
-    pub(crate) fn into_parts(self) -> (TcpEndpoint, Option<RankOnHost>) {
+    fn into_parts(self) -> (TcpEndpoint, Option<RankOnHost>) {
         let Libfabric { objects, slots, outer, launched, .. } = self;
         // Closed before the slots are freed, because the provider uses their memory.
         drop(objects);

@@ -12,6 +12,7 @@ use contract::{
 };
 
 use super::ShmEndpoint;
+use crate::collectives::HostCollectives;
 use crate::transport::Engine;
 use engine::Transport;
 
@@ -71,14 +72,14 @@ unsafe impl Endpoint for ShmEndpoint {
             name: "local".into(),
             version: env!("CARGO_PKG_VERSION").into(),
             details: self.details(),
-            shared_memory: Some(self.shared_memory()),
-            plans: self.plans(),
+            shared_memory: Some(HostCollectives::shared_memory(self.engine.transport())),
+            plans: self.collectives.plans(self.engine.transport()),
             ..FabricDescription::default()
         }
     }
 
     fn shared_line(&self) -> Option<&dyn SharedLine> {
-        Some(&self.engine.transport().segment().header().shared_line)
+        Some(self.engine.transport().shared_line())
     }
 
     fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
@@ -103,19 +104,19 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn offer_context(&mut self) -> ContextOffer {
-        self.offer_board()
+        self.collectives.offer(self.engine.transport())
     }
 
     fn withdraw_context(&mut self, offer: ContextOffer) {
-        self.retire_board(offer, 0);
+        self.collectives.withdraw(self.engine.transport(), offer);
     }
 
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
-        Ok(self.open_team(&context))
+        Ok(self.collectives.open(self.engine.transport(), &context))
     }
 
     fn close_context(&mut self, place: ContextPlace) -> Result<()> {
-        self.close_team(place);
+        self.collectives.close(place);
         Ok(())
     }
 
@@ -146,26 +147,16 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn lent(&mut self, request: Request) -> Option<InPlace> {
-        let loan = self.engine.transport_mut().take_in_place(request)?;
-        let free = self.in_place.iter().position(Option::is_none);
-        let number = free.unwrap_or_else(|| {
-            self.in_place.push(None);
-            self.in_place.len() - 1
-        });
-        self.in_place[number] = Some(loan);
-        Some(InPlace::new(number as u64))
+        self.engine.transport_mut().lend(request)
     }
 
     fn view(&self, message: &InPlace) -> &[u8] {
-        let loan = self.in_place.get(message.number() as usize).and_then(Option::as_ref);
-        self.engine.transport().view(loan.expect("the message was received by this rank"))
+        self.engine.transport().view(message)
     }
 
     fn give_back(&mut self, message: InPlace) -> Result<()> {
-        let loan = self.in_place.get_mut(message.number() as usize).and_then(Option::take);
         let (messages, rings) = self.engine.parts_mut();
-        rings.release(messages, loan.ok_or(Error::UnknownRequest)?);
-        Ok(())
+        rings.give_back(messages, message)
     }
 
     #[inline]
@@ -246,11 +237,11 @@ unsafe impl Endpoint for ShmEndpoint {
         call: CollectiveCall<'_>,
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
-        self.collective_of_team(place, call, idle)
+        HostCollectives::collective(self, place, call, idle)
     }
 
     fn starts_collectives(&self, place: ContextPlace) -> bool {
-        self.has_team(place)
+        self.collectives.has_team(place)
     }
 
     #[inline]
@@ -259,7 +250,7 @@ unsafe impl Endpoint for ShmEndpoint {
         place: ContextPlace,
         call: &CollectiveCall<'_>,
     ) -> Option<StartedCollective> {
-        self.start_with_team(place, call)
+        HostCollectives::start(self, place, call)
     }
 
     #[inline]
@@ -268,17 +259,15 @@ unsafe impl Endpoint for ShmEndpoint {
         started: StartedCollective,
         call: CollectiveCall<'_>,
     ) -> Option<Result<()>> {
-        self.advance_with_team(started, call)
+        HostCollectives::advance(self, started, call)
     }
 
     fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
-        self.team_at(place).map_or(0, |team| team.count_call_by_messages(call))
+        self.collectives.announce_by_messages(place, call)
     }
 
     fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
-        // While a call over boards is in progress the team is out of its place; that call makes the checks.
-        let team = self.teams.get(place.0 as usize)?.as_ref()?;
-        team.find_mismatch(&mut self.engine, number)
+        HostCollectives::find_mismatch(self, place, number)
     }
 
     fn is_liveness_check_due(&self, polls: u32) -> bool {
@@ -295,7 +284,7 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn leave(&mut self) -> Result<()> {
-        self.left = true;
+        self.collectives.leave();
         self.engine.leave()
     }
 

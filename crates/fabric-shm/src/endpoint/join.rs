@@ -3,7 +3,8 @@
 use contract::Result;
 use launcher::{LaunchOptions, Seat, system};
 
-use super::{Purpose, ShmEndpoint, ShmProcess};
+use super::{ShmEndpoint, ShmProcess};
+use crate::collectives::Purpose;
 use crate::segment::{Segment, room};
 use crate::transport::Rings;
 
@@ -25,7 +26,7 @@ impl ShmEndpoint {
     /// # Errors
     /// If the launcher is of another build. It is informed.
     pub fn join(seat: Seat) -> Result<Self> {
-        join(seat, Purpose::Program)
+        ShmEndpoint::join_as(seat, Purpose::Program)
     }
 
     /// As [`join`](ShmEndpoint::join), for a library in any program.
@@ -33,7 +34,16 @@ impl ShmEndpoint {
     /// # Errors
     /// As of [`join`](ShmEndpoint::join).
     pub fn join_library(seat: Seat) -> Result<Self> {
-        join(seat, Purpose::Library)
+        ShmEndpoint::join_as(seat, Purpose::Library)
+    }
+
+    /// As [`join`](ShmEndpoint::join), for any purpose.
+    ///
+    /// # Errors
+    /// As of [`join`](ShmEndpoint::join).
+    pub fn join_as(seat: Seat, purpose: Purpose) -> Result<Self> {
+        system::allow_cma_from_family();
+        Ok(ShmEndpoint::new(Rings::begin(Segment::of(seat)?), purpose))
     }
 
     /// Creates a run of this process alone, without a launcher.
@@ -43,9 +53,4 @@ impl ShmEndpoint {
     pub fn alone() -> Result<Self> {
         ShmEndpoint::join_library(Seat::alone(room(1))?)
     }
-}
-
-fn join(seat: Seat, purpose: Purpose) -> Result<ShmEndpoint> {
-    system::allow_cma_from_family();
-    Ok(ShmEndpoint::new(Rings::begin(Segment::of(seat)?), purpose))
 }

@@ -1,9 +1,6 @@
 //! The endpoint of this fabric: the contract's [`Endpoint`](contract::Endpoint) over the engine, and its life from
 //! joining the run to finishing.
 
-mod collectives;
-mod composed;
-mod contexts;
 #[cfg(feature = "delayed-sends")]
 mod delay;
 mod implementation;
@@ -12,55 +9,63 @@ mod process;
 mod shared_line;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use contract::{ContextPlace, LongWaits, Result, WaitPlace, WaitReports};
+use contract::{Error, LongWaits, Result, WaitPlace, WaitReports};
+use engine::Messages;
 use launcher::{RunClock, Seat};
 
 pub use join::{join_if_rank, launch_options};
 pub use process::ShmProcess;
 
-use crate::team::Team;
-use crate::transport::{Engine, InPlaceMessage};
-use contexts::RetiredBoard;
+use crate::collectives::{HostCollectives, Owner, Purpose};
+use crate::transport::{Engine, Rings};
 
 /// One rank's endpoint of the shared-memory fabric.
 pub struct ShmEndpoint {
     engine: Engine,
     clock: RunClock,
-    purpose: Purpose,
-    /// The teams of contexts, by their places. A context has none if some member has no board, and while one of its
-    /// collectives is in progress. The teams lie in the engine's segment.
-    teams: Vec<Option<Box<Team>>>,
-    /// Places of closed contexts.
-    free_places: Vec<ContextPlace>,
-    /// Boards that may be reused once everybody has left them.
-    retired: Vec<RetiredBoard>,
-    /// In-place messages of other ranks that the program reads, by number.
-    in_place: Vec<Option<InPlaceMessage>>,
-    left: bool,
+    collectives: HostCollectives,
 }
 
-/// The kind of user whose messages an endpoint carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Purpose {
-    /// A program over the contract. A collective in which the ranks are in different calls ends the run.
-    Program,
-    /// A library with an interface of its own. Such a collective fails alone, and the run goes on.
-    Library,
+impl Owner for ShmEndpoint {
+    const IS_COMPILED: bool = true;
+
+    fn collectives(&mut self) -> &mut HostCollectives {
+        &mut self.collectives
+    }
+
+    #[inline]
+    fn parts(&mut self) -> (&mut Messages, &mut Rings) {
+        self.engine.parts_mut()
+    }
+
+    fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
+        Engine::wait_until(self, |endpoint| &mut endpoint.engine, done)
+    }
+
+    fn fail(&mut self, error: Error) -> Error {
+        self.engine.fail(error)
+    }
 }
 
 impl ShmEndpoint {
     fn new(engine: Engine, purpose: Purpose) -> Self {
         ShmEndpoint {
-            teams: vec![Some(Box::new(Team::world(&engine)))],
+            collectives: HostCollectives::new(engine.transport(), purpose),
             clock: engine.transport().seat().clock(),
             engine,
-            purpose,
-            free_places: Vec::new(),
-            retired: Vec::new(),
-            in_place: Vec::new(),
-            left: false,
         }
+    }
+
+    /// Limits the duration of this rank's sleeps from now on.
+    pub fn sleep_at_most(&mut self, limit: Duration) {
+        self.engine.sleep_at_most(limit);
+    }
+
+    /// Returns the rings of a rank that was just created.
+    pub fn into_rings(self) -> Rings {
+        self.engine.into_transport()
     }
 
     /// Returns this rank's seat.
@@ -77,7 +82,7 @@ impl ShmEndpoint {
             None => "not bound".into(),
         };
         details.insert("binding".into(), binding);
-        details.extend(ShmEndpoint::describe_boards());
+        details.extend(HostCollectives::describe());
         details
     }
 

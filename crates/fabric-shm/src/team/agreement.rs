@@ -134,7 +134,7 @@ impl Team {
 
     /// Returns the ranks in messages to the user of this rank and of a member.
     fn names_of<C: CompiledCaller>(&self, caller: &mut C, member: usize) -> [usize; 2] {
-        [self.me, member].map(|one| caller.engine().messages().name_of(self.members[one]))
+        [self.me, member].map(|one| caller.rings().rank_at(self.members[one]))
     }
 
     /// Begins a call with this number, of which nothing is published yet: the last published call is an earlier one.
@@ -269,7 +269,7 @@ impl Team {
         caller: &mut C,
         epoch: u32,
     ) -> Option<usize> {
-        let segment = caller.engine().transport().segment();
+        let segment = caller.rings().segment();
         let is_finished = |member: usize| {
             let finished = segment.seat().state(self.members[member]) == State::Finished;
             finished && !has_reached(self.board(member).progress.ended(), epoch)

@@ -32,6 +32,7 @@ use call::{Agreed, CallCounts};
 use collectives::CallId;
 use collectives::plan::{CallShape, Capabilities, Plan, Plans, Topology, select};
 use contract::Error;
+use engine::Messages;
 use levels::Arrivals;
 use oversubscription::Groups;
 use pages::Pages;
@@ -42,14 +43,24 @@ pub(crate) use oversubscription::Oversubscription;
 pub(crate) use started::Stop;
 
 use crate::board::{Board, SLOTS};
-use crate::transport::Engine;
+use crate::transport::{Engine, Rings};
 
 /// The result of a part of a call.
 pub(crate) type Result<T> = std::result::Result<T, Stop>;
 
 /// The caller of a collective: an engine, or its owner.
 pub(crate) trait Caller {
-    fn engine(&mut self) -> &mut Engine;
+    /// Returns the messages of the rank and its rings.
+    fn parts(&mut self) -> (&mut Messages, &mut Rings);
+
+    /// Returns its rings.
+    fn rings(&mut self) -> &mut Rings {
+        self.parts().1
+    }
+
+    /// Waits until `done` returns true, which is called after every poll.
+    fn wait_until(&mut self, done: &mut dyn FnMut(&mut dyn Caller) -> bool)
+    -> contract::Result<()>;
 
     /// Returns whether its calls wait for other members. Calls that do not wait stop instead, and continue the next
     /// time.
@@ -72,8 +83,15 @@ pub(crate) trait CompiledCaller: Caller + Sized {
 /// Any caller. Started calls and calls with long data are compiled for it only: the cost of dynamic dispatch is
 /// negligible there.
 impl Caller for &mut (dyn Caller + '_) {
-    fn engine(&mut self) -> &mut Engine {
-        (**self).engine()
+    fn parts(&mut self) -> (&mut Messages, &mut Rings) {
+        (**self).parts()
+    }
+
+    fn wait_until(
+        &mut self,
+        done: &mut dyn FnMut(&mut dyn Caller) -> bool,
+    ) -> contract::Result<()> {
+        (**self).wait_until(done)
     }
 
     fn waits(&self) -> bool {
@@ -99,8 +117,15 @@ fn any<C: CompiledCaller>(caller: &mut C) -> &mut (dyn Caller + '_) {
 }
 
 impl Caller for Engine {
-    fn engine(&mut self) -> &mut Engine {
-        self
+    fn parts(&mut self) -> (&mut Messages, &mut Rings) {
+        self.parts_mut()
+    }
+
+    fn wait_until(
+        &mut self,
+        done: &mut dyn FnMut(&mut dyn Caller) -> bool,
+    ) -> contract::Result<()> {
+        Engine::wait_until(self, |engine| engine, &mut |engine| done(engine))
     }
 
     fn waits(&self) -> bool {
@@ -212,14 +237,14 @@ impl Team {
     }
 
     /// Creates the team of all ranks, which a process may have once.
-    pub(crate) fn world(engine: &Engine) -> Self {
-        let segment = engine.transport().segment();
+    pub(crate) fn world(rings: &Rings) -> Self {
+        let segment = rings.segment();
         let members: Vec<usize> = (0..segment.seat().size()).collect();
         let boards = members.iter().map(|&rank| segment.board(rank)).collect();
-        let oversubscription = Oversubscription::of(engine, &members);
+        let oversubscription = Oversubscription::of(rings, &members);
         // SAFETY: the layout has a board for every rank, of zeros when the launcher created it. The mapping outlives
         // the engine, beside which the team is kept.
-        unsafe { Team::new(members, engine.rank(), boards, oversubscription) }
+        unsafe { Team::new(members, segment.seat().rank(), boards, oversubscription) }
     }
 
     /// Sets the number of the context, which is 0 for that of all ranks.

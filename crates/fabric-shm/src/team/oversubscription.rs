@@ -8,7 +8,8 @@ use crate::board::{SLOTS, has_reached};
 use engine::Transport;
 
 use crate::primitive::spin_loop;
-use crate::transport::Engine;
+
+use crate::transport::Rings;
 use launcher::crowding;
 
 /// Number of polls of an oversubscribed rank while the awaited part must come from another processor: some
@@ -29,11 +30,11 @@ pub(crate) enum Oversubscription {
 
 impl Oversubscription {
     /// Returns that of a team of these ranks.
-    pub(crate) fn of(engine: &Engine, members: &[usize]) -> Self {
-        if engine.transport().has_own_processor() {
+    pub(crate) fn of(rings: &Rings, members: &[usize]) -> Self {
+        if rings.has_own_processor() {
             return Oversubscription::None;
         }
-        let processor = |&rank: &usize| engine.transport().seat().processors(rank).bound();
+        let processor = |&rank: &usize| rings.segment().seat().processors(rank).bound();
         let all: Option<Vec<u32>> = members.iter().map(processor).collect();
         all.map_or(Oversubscription::Unbound, Oversubscription::Bound)
     }

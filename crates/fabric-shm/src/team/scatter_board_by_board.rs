@@ -37,7 +37,7 @@ impl Team {
                     // that used these slots before, and in these only the root writes to any board.
                     unsafe { span.put(0, send.add(member * each + start), bytes) };
                     team.board(member).counters[epoch as usize % SLOTS].done.set(epoch, me as u32);
-                    let segment = caller.engine().transport().segment();
+                    let segment = caller.rings().segment();
                     segment.seat().wake_if_asleep(team.members[member]);
                 }
             },

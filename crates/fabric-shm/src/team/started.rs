@@ -118,7 +118,7 @@ impl Team {
         caller: &mut C,
         call: &Call,
     ) -> Result<Position> {
-        caller.engine().check()?;
+        caller.parts().0.check()?;
         if !self.started.has_begun {
             let number = self.started.queue.front().map_or(0, |&(_, number)| number);
             self.begin_call(caller, call, number)?;

@@ -143,7 +143,7 @@ impl Team {
         call: &Call,
         number: u32,
     ) -> Result<()> {
-        caller.engine().check()?;
+        caller.parts().0.check()?;
         if caller.waits() && std::mem::take(&mut self.must_yield) {
             self.yield_to_members();
         }
@@ -270,7 +270,7 @@ impl Team {
 
     /// Wakes the members that sleep.
     pub(super) fn wake_others<C: CompiledCaller>(&self, caller: &mut C) {
-        let segment = caller.engine().transport().segment();
+        let segment = caller.rings().segment();
         for &rank in self.members.iter().filter(|&&rank| rank != self.members[self.me]) {
             segment.seat().wake_if_asleep(rank);
         }

@@ -58,7 +58,7 @@ struct Member {
 impl Member {
     fn new(segment: Segment, me: usize) -> Self {
         let engine = Engine::of_model(segment, me);
-        Member { team: Team::world(&engine), rank: Rank(engine) }
+        Member { team: Team::world(engine.transport()), rank: Rank(engine) }
     }
 
     /// Returns a call as the endpoint announces it.

@@ -31,10 +31,10 @@ fn traffic(case: &Case) -> Vec<Traffic> {
 /// Makes the call of one rank.
 fn traffic_of(case: &Case, segment: Segment) -> Traffic {
     let mut engine = Rings::begin(segment);
-    let mut team = Team::world(&engine);
+    let mut team = Team::world(engine.transport());
     let before = team.epoch;
     let accesses = accesses_of(|| make(&mut team, &mut engine, case));
-    engine.transport().seat().finish(Ok(()));
+    engine.transport().segment().seat().finish(Ok(()));
     let steps = team.epoch.wrapping_sub(before) as usize;
     Traffic { steps, ..summary(&team, &accesses, is_reduction(case.collective)) }
 }

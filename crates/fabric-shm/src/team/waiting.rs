@@ -8,7 +8,7 @@ use super::levels::Arrivals;
 use super::{CompiledCaller, Result, Stop, Team};
 use crate::board::SLOTS;
 use crate::primitive::spin_loop;
-use crate::transport::{Engine, FIRST_POLLS};
+use crate::transport::{FIRST_POLLS, Rings};
 
 /// The findings of a liveness check; empty at first.
 #[derive(Default)]
@@ -187,14 +187,15 @@ impl Team {
     ) -> Result<()> {
         let mut found = Findings::default();
         let mut polls = 0_u32;
-        Engine::wait_until(caller, C::engine, &mut |caller| {
+        caller.wait_until(&mut |mut caller| {
             caller.idle();
             polls += 1;
             if ready(self) {
                 return true;
             }
-            self.check_liveness(caller, epoch, awaited, polls, &mut found);
-            caller.engine().note_awaited(|| self.describe_wait(awaited, epoch));
+            self.check_liveness(&mut caller, epoch, awaited, polls, &mut found);
+            let rings = caller.rings();
+            rings.seat().note_awaited(|| self.describe_wait(rings, awaited, epoch));
             // A member may have put its part just before.
             found.cannot_complete() && !ready(self)
         })?;
@@ -203,7 +204,7 @@ impl Team {
 
     /// Describes the call in which this rank waits, and the members that are behind it as far as that is visible.
     #[cold]
-    fn describe_wait(&self, awaited: Awaited, epoch: u32) -> contract::Awaited {
+    fn describe_wait(&self, rings: &Rings, awaited: Awaited, epoch: u32) -> contract::Awaited {
         let slot = epoch as usize % SLOTS;
         let has_come = |member: usize| self.board(member).headers[slot].holds(epoch);
         let counts_by_groups = matches!(self.arrivals, Arrivals::InLevels(_));
@@ -217,7 +218,10 @@ impl Team {
             context: 2 * self.context,
             collective: self.call.call_id.to_string(),
             members: self.size(),
-            missing: missing.into_iter().map(|member| self.members[member]).collect(),
+            missing: missing
+                .into_iter()
+                .map(|member| rings.rank_at(self.members[member]))
+                .collect(),
         }
     }
 
@@ -233,7 +237,8 @@ impl Team {
         let mut found = Findings::default();
         self.started.polls = self.started.polls.wrapping_add(1);
         self.check_liveness(caller, epoch, awaited, self.started.polls, &mut found);
-        caller.engine().note_started(|| self.describe_wait(awaited, epoch));
+        let rings = caller.rings();
+        rings.seat().note_started(|| self.describe_wait(rings, awaited, epoch));
         if ready(self) {
             return Ok(());
         }
@@ -275,9 +280,10 @@ impl Team {
             }
             Findings { finished: Some(rank), .. } => {
                 let before = "it came to a collective that is waited for".into();
-                let rank = caller.engine().messages().name_of(rank);
+                let rank = caller.rings().rank_at(rank);
                 let error = Error::RankEnded { rank, before };
-                Err(caller.engine().fail(error).into())
+                let (messages, rings) = caller.parts();
+                Err(rings.fail(messages, error).into())
             }
             Findings { out_of_step: Some(member), .. } => {
                 let header = &self.board(member).headers[epoch as usize % SLOTS];

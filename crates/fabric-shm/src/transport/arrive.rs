@@ -82,7 +82,7 @@ impl Rings {
                 Some(())
             }
             kind::DATA => {
-                messages.transfers.receive_from(Request(first), source)?;
+                messages.transfers.receive_from(Request(first), self.rank_at(source))?;
                 self.inbound[source].stream = Stream::Receive(Request(first));
                 self.arrive_more(messages, source, body, second as usize)
             }
@@ -98,7 +98,7 @@ impl Rings {
     /// Ends the run for this rank, because another has sent what no rank sends.
     #[cold]
     fn refuse(&self, messages: &mut Messages, source: usize, body: &Body) {
-        let rank = messages.name_of(source);
+        let rank = self.rank_at(source);
         let [first, second, ..] = body.payload;
         messages.fail(Error::System {
             what: "reading from another rank".into(),
@@ -115,7 +115,7 @@ impl Rings {
     fn defers_copy(&self, messages: &Messages, source: usize, body: &Body) -> bool {
         self.may_defer_copy
             && self.idle_polls <= polls_before_copy(body.payload[0])
-            && !messages.posted.accepts(&Rings::envelope(source, body, 0))
+            && !messages.posted.accepts(&envelope_of(self.inbound[source].rank, body, 0))
     }
 
     /// Tries the shortest path: receives the oldest message of a known source directly from its ring into `buffer`.
@@ -128,7 +128,8 @@ impl Rings {
         selector: &Selector,
         buffer: &mut [u8],
     ) -> Option<Envelope> {
-        let source = selector.source? as usize;
+        let rank = selector.source?;
+        let source = self.place_of(rank);
         if !messages.unexpected.is_empty() || !messages.posted.is_empty() {
             return None;
         }
@@ -141,7 +142,7 @@ impl Rings {
             _ => return None,
         };
         let room = buffer.len();
-        let envelope = Envelope { room, ..Rings::envelope(source, body, whole) };
+        let envelope = Envelope { room, ..envelope_of(rank, body, whole) };
         if !selector.accepts(&envelope) {
             return None;
         }
@@ -167,18 +168,13 @@ impl Rings {
         Some(envelope)
     }
 
-    #[inline(always)]
-    fn envelope(source: usize, body: &Body, bytes: usize) -> Envelope {
-        Envelope { context: body.context, source: source as u32, tag: body.tag, bytes, room: bytes }
-    }
-
     /// Takes in the oldest message of a source, which is short, without copying its cell.
     #[inline(always)]
     fn take_short_from(&mut self, messages: &mut Messages, source: usize) {
         self.idle_polls = 0;
-        let Some(ring) = &mut self.inbound[source].ring else { return };
+        let Inbound { rank, ring: Some(ring), .. } = &mut self.inbound[source] else { return };
         let Some(body) = ring.peek() else { return };
-        let envelope = Rings::envelope(source, body, usize::from(body.inline_bytes));
+        let envelope = envelope_of(*rank, body, usize::from(body.inline_bytes));
         match messages.posted.take(&envelope) {
             Some(request) => {
                 let operation = &mut messages.transfers[request];
@@ -204,7 +200,8 @@ impl Rings {
 
     fn arrive_eager(&mut self, messages: &mut Messages, source: usize, body: &Body) -> Option<()> {
         let [low, high, bytes, ..] = body.payload;
-        let envelope = Rings::envelope(source, body, low as usize | (high as usize) << 32);
+        let bytes_of_all = low as usize | (high as usize) << 32;
+        let envelope = envelope_of(self.inbound[source].rank, body, bytes_of_all);
         self.inbound[source].stream = match messages.match_receive(&envelope) {
             Some(request) => Stream::Receive(request),
             None => {
@@ -223,7 +220,7 @@ impl Rings {
         body: &Body,
         bytes: usize,
     ) -> Option<()> {
-        let Inbound { ring, stream } = &mut self.inbound[source];
+        let Inbound { rank, ring, stream } = &mut self.inbound[source];
         let ring = ring.as_mut()?;
         match stream {
             Stream::None => return None,
@@ -235,7 +232,7 @@ impl Rings {
                 }
             }
             Stream::Unexpected { left } => {
-                if let Some(copy) = messages.unexpected.last_from(source as u32) {
+                if let Some(copy) = messages.unexpected.last_from(*rank) {
                     ring.read(body, bytes, |part| copy.extend_from_slice(part));
                 }
                 *left = left.checked_sub(bytes)?;
@@ -261,7 +258,8 @@ impl Rings {
 
     fn arrive_rts(&mut self, messages: &mut Messages, source: usize, body: &Body) {
         let [low, high, request, flag, location_low, location_high, ..] = body.payload;
-        let envelope = Rings::envelope(source, body, low as usize | (high as usize) << 32);
+        let bytes_of_all = low as usize | (high as usize) << 32;
+        let envelope = envelope_of(self.inbound[source].rank, body, bytes_of_all);
         let location = location_from([flag, location_low, location_high]);
         let rts = Rts { request, location };
         match messages.match_receive(&envelope) {
@@ -284,13 +282,18 @@ impl Rings {
                 operation.append(&copy);
                 if !operation.done {
                     // The rest of it is still in flight and goes directly to the receive.
-                    self.inbound[message.envelope.source as usize].stream =
-                        Stream::Receive(request);
+                    let source = self.place_of(message.envelope.source);
+                    self.inbound[source].stream = Stream::Receive(request);
                 }
             }
             Contents::Own(_) | Contents::Arriving => unreachable!("no ring adds such messages"),
         }
     }
+}
+
+#[inline(always)]
+fn envelope_of(source: u32, body: &Body, bytes: usize) -> Envelope {
+    Envelope { context: body.context, source, tag: body.tag, bytes, room: bytes }
 }
 
 /// Copies the first `kept` bytes of a short message, which goes on in `rest`.

@@ -76,7 +76,7 @@ impl Rings {
             let theirs = (CallId::from_bits(theirs), number as u16);
             let Some(own) = self.calls.of((number >> NUMBER_BITS) as u16) else { continue };
             if own != theirs {
-                let [me, other] = [self.me, other].map(|one| messages.name_of(one));
+                let [me, other] = [self.me, other].map(|one| self.rank_at(one));
                 let explanation = CallId::explain_difference((me, own.0), (other, theirs.0));
                 let explanation = explanation.unwrap_or_else(|| {
                     format!("rank {me} and rank {other} call {} with unequal lengths", own.0)

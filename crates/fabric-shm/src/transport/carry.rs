@@ -25,13 +25,15 @@ impl Transport for Rings {
     }
 
     fn start_send(&mut self, messages: &mut Messages, to: usize, request: Request) -> Result<()> {
+        let to = self.place_of(to as u32);
         self.enqueue(messages, to, Outgoing::Begin(request));
         Ok(())
     }
 
     #[inline(always)]
     fn send_now(&mut self, messages: &Messages, to: Destination, data: &[u8]) -> bool {
-        self.push_now(messages, to, data)
+        let rank = self.place_of(to.rank as u32);
+        self.push_now(messages, Destination { rank, ..to }, data)
     }
 
     #[inline]
@@ -102,13 +104,18 @@ impl Transport for Rings {
     }
 
     fn sleep(&mut self, _messages: &mut Messages, limit: Duration) -> Result<Option<Duration>> {
-        let limit = limit.min(self.longest_sleep);
         Ok(self.segment.seat().sleep(limit).then_some(limit))
     }
 
     #[inline]
     fn abort_reason(&mut self) -> Option<Error> {
-        self.segment.seat().abort_reason()
+        let error = self.segment.seat().abort_reason()?;
+        Some(match error {
+            Error::RankDied { rank, how } if rank < self.ranks() => {
+                Error::RankDied { rank: self.rank_at(rank), how }
+            }
+            other => other,
+        })
     }
 
     fn check(&mut self, messages: &mut Messages) -> Result<()> {
@@ -116,7 +123,7 @@ impl Transport for Rings {
     }
 
     fn state(&self, rank: usize) -> PeerState {
-        match self.segment.seat().state(rank) {
+        match self.segment.seat().state(self.place_of(rank as u32)) {
             State::Leaving => PeerState::Left,
             State::Finished => PeerState::Ended,
             // The death of a rank aborts the run.
@@ -130,7 +137,8 @@ impl Transport for Rings {
     }
 
     fn is_writing(&self, to: usize) -> bool {
-        !self.outbound[to].queue.is_empty() && self.state(to) != PeerState::Ended
+        let place = self.place_of(to as u32);
+        !self.outbound[place].queue.is_empty() && self.state(to) != PeerState::Ended
     }
 
     fn has_queued(&self) -> bool {

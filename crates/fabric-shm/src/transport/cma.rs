@@ -163,16 +163,19 @@ impl Cma {
 
 impl Rings {
     /// Returns whether this rank may read and write the memory of others.
-    pub(crate) fn may_use_cma(&self) -> bool {
+    pub fn may_use_cma(&self) -> bool {
         self.cma.is_allowed()
     }
 
     /// Copies from any memory of another rank. A failure affects this call only.
     ///
+    /// # Errors
+    /// [`Error::System`] if the system refuses.
+    ///
     /// # Safety
     /// The other rank expects its memory to be read.
-    pub(crate) unsafe fn read_memory_of(&self, from: RemoteAddress, to: Writable) -> Result<()> {
-        let process = self.segment.seat().process(from.rank);
+    pub unsafe fn read_memory_of(&self, from: RemoteAddress, to: Writable) -> Result<()> {
+        let process = self.segment.seat().process(self.place_of(from.rank as u32));
         // SAFETY: the caller promises the same, and whoever lent `to` promised its room.
         unsafe { read_memory(process, from.address as usize, to.as_mut_ptr(), to.bytes()) }
             .map_err(|error| cannot("read", from, to.bytes(), &error))
@@ -180,10 +183,13 @@ impl Rings {
 
     /// Copies to any memory of another rank. A failure affects this call only.
     ///
+    /// # Errors
+    /// [`Error::System`] if the system refuses.
+    ///
     /// # Safety
     /// The other rank expects the bytes there.
-    pub(crate) unsafe fn write_memory_of(&self, to: RemoteAddress, from: Readable) -> Result<()> {
-        let process = self.segment.seat().process(to.rank);
+    pub unsafe fn write_memory_of(&self, to: RemoteAddress, from: Readable) -> Result<()> {
+        let process = self.segment.seat().process(self.place_of(to.rank as u32));
         // SAFETY: the caller promises the same, and whoever lent `from` promised its bytes.
         unsafe { write_memory(process, to.address as usize, from.as_ptr(), from.bytes()) }
             .map_err(|error| cannot("write", to, from.bytes(), &error))

@@ -3,7 +3,7 @@
 //! Every rank can read a message in an arena, so a receive that only reads it once need not copy it. The receiver keeps
 //! the RTS instead, and sends its FIN when the program releases the message.
 
-use contract::Request;
+use contract::{Error, InPlace, Request, Result};
 use engine::{Location, Messages, Rts};
 
 use super::Rings;
@@ -11,7 +11,7 @@ use super::message::{kind, numbers};
 
 /// A message in its sender's arena that the program of its receiver reads. Its sender waits until it is released.
 #[derive(Debug)]
-pub(crate) struct InPlaceMessage {
+pub(super) struct InPlaceMessage {
     source: usize,
     /// The sender's request.
     theirs: u32,
@@ -35,32 +35,50 @@ impl Rings {
         }
         operation.moved = bytes;
         operation.done = true;
-        let source = operation.envelope.source as usize;
+        let source = self.place_of(operation.envelope.source);
         self.in_place
             .push((request, InPlaceMessage { source, theirs: rts.request, offset, bytes }));
         true
     }
 
     /// Returns the message of a receive that has just ended, if it stayed in place.
-    pub(crate) fn take_in_place(&mut self, request: Request) -> Option<InPlaceMessage> {
+    pub fn lend(&mut self, request: Request) -> Option<InPlace> {
         let at = self.in_place.iter().position(|(lent_to, _)| *lent_to == request)?;
-        Some(self.in_place.swap_remove(at).1)
+        let (_, message) = self.in_place.swap_remove(at);
+        let free = self.lent.iter().position(Option::is_none);
+        let number = free.unwrap_or_else(|| {
+            self.lent.push(None);
+            self.lent.len() - 1
+        });
+        self.lent[number] = Some(message);
+        Some(InPlace::new(number as u64))
     }
 
     /// Returns the bytes of an in-place message.
-    pub(crate) fn view<'a>(&'a self, message: &'a InPlaceMessage) -> &'a [u8] {
+    ///
+    /// # Panics
+    /// If this rank has lent no such message.
+    pub fn view(&self, message: &InPlace) -> &[u8] {
+        let message = self.lent.get(message.number() as usize).and_then(Option::as_ref);
+        let message = message.expect("the message was received by this rank");
         let memory = self.segment.seat().memory_at(message.offset as u64, message.bytes);
         let memory =
             memory.expect("an in-place message lies in the arenas, which this rank has mapped");
         // SAFETY: `memory_at` has checked the range. The sender's request keeps these bytes unchanged until its FIN,
-        // which only `release` sends, and that takes the message. What the sender wrote before its RTS is visible,
+        // which only `give_back` sends, and that takes the message. What the sender wrote before its RTS is visible,
         // because the RTS came through its ring (release and acquire there).
         unsafe { std::slice::from_raw_parts(memory.as_ptr(), message.bytes) }
     }
 
     /// Gives the memory back to the sender.
-    pub(crate) fn release(&mut self, messages: &mut Messages, message: InPlaceMessage) {
+    ///
+    /// # Errors
+    /// [`Error::UnknownRequest`] if this rank has lent no such message.
+    pub fn give_back(&mut self, messages: &mut Messages, message: InPlace) -> Result<()> {
+        let lent = self.lent.get_mut(message.number() as usize).and_then(Option::take);
+        let InPlaceMessage { source, theirs, .. } = lent.ok_or(Error::UnknownRequest)?;
         // Everything that was read of it was read before the cell of this FIN is released.
-        self.send_control(messages, message.source, numbers(kind::FIN, [message.theirs]));
+        self.send_control(messages, source, numbers(kind::FIN, [theirs]));
+        Ok(())
     }
 }

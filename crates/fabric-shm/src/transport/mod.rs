@@ -28,19 +28,17 @@ mod rendezvous;
 mod send;
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use contract::Request;
+use contract::{Request, SharedLine};
 use engine::Messages;
-use launcher::{Choices, LONGEST_SLEEP, Seat};
-
-pub(crate) use in_place::InPlaceMessage;
+use launcher::{Choices, Seat};
 
 use crate::ring::{Consumer, Producer};
 use crate::segment::Segment;
 use arrive::Stream;
 use calls::Calls;
 use cma::{Cma, Probe};
+use in_place::InPlaceMessage;
 use limits::{ARENA_RENDEZVOUS_FROM_BYTES, EAGER_LIMIT_BYTES, RECEIVER_ASKS_HELP_FROM_BYTES};
 use rendezvous::CoCopy;
 use send::Outgoing;
@@ -52,13 +50,15 @@ pub(crate) type Engine = engine::MessageEngine<Rings>;
 pub(crate) const FIRST_POLLS: u32 = if cfg!(loom) { 1 } else { 2000 };
 
 /// The rings of one rank, to and from all others.
-pub(crate) struct Rings {
+pub struct Rings {
     me: usize,
     choices: Choices,
     /// By source; `None` until that rank has sent something.
     inbound: Vec<Inbound>,
     /// By destination.
     outbound: Vec<Outbound>,
+    /// The places here of the ranks of the run, if these are not the same numbers.
+    places: Option<Vec<usize>>,
     /// The sources that have ever sent something, in the order in which they were found.
     active: Vec<usize>,
     /// The destinations with a non-empty queue.
@@ -67,19 +67,20 @@ pub(crate) struct Rings {
     co_copies: Vec<CoCopy>,
     /// In-place messages whose receives have not ended yet.
     in_place: Vec<(Request, InPlaceMessage)>,
+    /// In-place messages of other ranks that the program reads, by number.
+    lent: Vec<Option<InPlaceMessage>>,
     calls: Calls,
     /// Number of consecutive polls that have moved nothing.
     idle_polls: u32,
     /// True if this poll may leave messages in their rings.
     may_defer_copy: bool,
-    /// Limit of this rank's sleeps.
-    longest_sleep: Duration,
     /// Last, because everything above may point into it.
     segment: Segment,
 }
 
-#[derive(Default)]
 struct Inbound {
+    /// The rank of the run.
+    rank: u32,
     ring: Option<Consumer>,
     stream: Stream,
 }
@@ -125,18 +126,21 @@ impl Rings {
         Rings {
             me,
             choices,
-            inbound: (0..ranks).map(|_| Inbound::default()).collect(),
+            inbound: (0..ranks)
+                .map(|rank| Inbound { rank: rank as u32, ring: None, stream: Stream::None })
+                .collect(),
             outbound,
+            places: None,
             // Room for all ranks, so that nothing is allocated later, whichever of them is active first.
             active: Vec::with_capacity(ranks),
             queued: Vec::with_capacity(ranks),
             cma,
             co_copies: Vec::new(),
             in_place: Vec::new(),
+            lent: Vec::new(),
             calls: Calls::default(),
             idle_polls: 0,
             may_defer_copy: false,
-            longest_sleep: LONGEST_SLEEP,
             segment,
         }
     }
@@ -148,19 +152,44 @@ impl Rings {
         Engine::new(me, Rings::with(segment, me, choices, Cma::Forbidden))
     }
 
+    /// Returns the number of consecutive polls of a wait that have moved nothing.
+    pub fn idle_polls(&self) -> u32 {
+        self.idle_polls
+    }
+
     #[inline]
     fn ranks(&self) -> usize {
         self.inbound.len()
     }
 
-    /// Limits the duration of this rank's sleeps from now on.
-    pub(crate) fn sleep_at_most(&mut self, limit: Duration) {
-        self.longest_sleep = limit;
+    /// Declares that these are `ranks` of a run of `size` ranks, in this order. Without this call the two are the same.
+    pub fn be_of_run(&mut self, ranks: &[usize], size: usize) {
+        let mut places = vec![usize::MAX; size];
+        for (place, (inbound, &rank)) in self.inbound.iter_mut().zip(ranks).enumerate() {
+            inbound.rank = rank as u32;
+            places[rank] = place;
+        }
+        self.places = Some(places);
+    }
+
+    /// Returns the rank of the run at a place here.
+    #[inline]
+    pub fn rank_at(&self, place: usize) -> usize {
+        self.inbound[place].rank as usize
+    }
+
+    /// Returns the place here of a rank of the run, which must be one of these.
+    #[inline]
+    fn place_of(&self, rank: u32) -> usize {
+        match &self.places {
+            None => rank as usize,
+            Some(places) => places[rank as usize],
+        }
     }
 
     /// Sets whether every rank has a processor, if the caller knows that better than the launcher. All ranks must make
     /// the same call, before any of them waits.
-    pub(crate) fn set_every_rank_has_a_processor(&mut self, has: bool) {
+    pub fn set_every_rank_has_a_processor(&mut self, has: bool) {
         self.choices.every_rank_has_a_processor = has;
     }
 
@@ -171,12 +200,17 @@ impl Rings {
 
     /// Returns this rank's seat.
     #[inline]
-    pub(crate) fn seat(&self) -> &Seat {
+    pub fn seat(&self) -> &Seat {
         self.segment.seat()
     }
 
+    /// Returns the cache line that all ranks of these rings share.
+    pub fn shared_line(&self) -> &dyn SharedLine {
+        &self.segment.header().shared_line
+    }
+
     /// Returns it mutably.
-    pub(crate) fn seat_mut(&mut self) -> &mut Seat {
+    pub fn seat_mut(&mut self) -> &mut Seat {
         self.segment.seat_mut()
     }
 

@@ -58,7 +58,7 @@ impl Rings {
             return;
         }
         let envelope = messages.transfers[request].envelope;
-        let source = envelope.source as usize;
+        let source = self.place_of(envelope.source);
         if !self.reaches(rts.location) {
             // No data follow the RTS of an empty message.
             messages.transfers[request].done = envelope.bytes == 0;
@@ -94,7 +94,7 @@ impl Rings {
         slot: usize,
     ) {
         let operation = messages.transfers[request];
-        let source = operation.envelope.source as usize;
+        let source = self.place_of(operation.envelope.source);
         let chunk_bytes = chunk_bytes(bytes);
         let chunks = bytes.div_ceil(chunk_bytes) as u32;
         let generation = self.segment.block(self.me).help_slot(slot).open(chunks);
@@ -138,7 +138,7 @@ impl Rings {
                 Ok(())
             },
             Location::Address(address) => {
-                let process = self.segment.seat().process(operation.envelope.source as usize);
+                let process = self.segment.seat().process(self.place_of(operation.envelope.source));
                 // SAFETY: as above.
                 unsafe { read_memory(process, address + start, to, bytes) }
             }
@@ -162,7 +162,7 @@ impl Rings {
             return None;
         };
         let bytes = low as usize | (high as usize) << 32;
-        let operation = *messages.transfers.send_to(Request(request), source)?;
+        let operation = *messages.transfers.send_to(Request(request), self.rank_at(source))?;
         if bytes > operation.room || slot as usize >= HELP_SLOTS {
             return None;
         }
@@ -191,7 +191,8 @@ impl Rings {
                 Location::Remote => unreachable!("only what is within reach is copied"),
             };
             if let Err(error) = copied {
-                self.fail(messages, cannot_copy(source as u32, &error));
+                let rank = self.inbound[source].rank;
+                self.fail(messages, cannot_copy(rank, &error));
                 return Some(());
             }
             self.segment.block(source).help_slot(slot as usize).count_done();
@@ -218,7 +219,7 @@ impl Rings {
         let operation = &mut messages.transfers[request];
         operation.moved = operation.envelope.bytes;
         operation.done = true;
-        let source = operation.envelope.source as usize;
+        let source = self.place_of(operation.envelope.source);
         self.send_control(messages, source, numbers(kind::FIN, [theirs]));
     }
 
@@ -242,7 +243,7 @@ impl Rings {
         let process = self.segment.seat().process(rank);
         // SAFETY: the caller promises the same.
         let read = unsafe { read_memory(process, from, to, bytes) };
-        read.map_err(|error| self.fail(messages, cannot_copy(rank as u32, &error)))
+        read.map_err(|error| self.fail(messages, cannot_copy(self.inbound[rank].rank, &error)))
     }
 
     /// Copies to another rank's memory. A failure is permanent.
@@ -259,10 +260,12 @@ impl Rings {
         let process = self.segment.seat().process(rank);
         // SAFETY: the caller promises the same.
         let written = unsafe { write_memory(process, to, from, bytes) };
-        written.map_err(|error| self.fail(messages, cannot_copy(rank as u32, &error)))
+        written.map_err(|error| self.fail(messages, cannot_copy(self.inbound[rank].rank, &error)))
     }
 
-    pub(super) fn fail(&mut self, messages: &mut Messages, error: Error) -> Error {
+    /// Ends the run for this rank.
+    #[cold]
+    pub(crate) fn fail(&mut self, messages: &mut Messages, error: Error) -> Error {
         self.close_co_copies();
         messages.fail(error)
     }

@@ -103,7 +103,7 @@ impl Rings {
         from: usize,
         request: Request,
     ) -> Option<&'a mut Transfer> {
-        let send = messages.transfers.send_to(request, from)?;
+        let send = messages.transfers.send_to(request, self.rank_at(from))?;
         let pending = &mut self.outbound[from].pending_rts;
         *pending = pending.checked_sub(1)?;
         Some(send)

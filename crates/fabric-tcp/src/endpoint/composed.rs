@@ -1,24 +1,38 @@
-//! Operations for a fabric that is composed of this one, between hosts, and of another for the ranks of each host.
+//! Operations for a fabric that uses this one beside another.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use contract::{Awaited, Envelope, Error, Request, Result};
-use engine::Transport;
+use contract::{Error, Result};
+use engine::{MessageEngine, Transport};
+use hosts::{Clock, Placement};
 use launcher::{PollState, Seat};
 
 use super::TcpEndpoint;
+use crate::Connections;
 
 impl TcpEndpoint {
+    /// Returns its parts: the message engine, where the ranks are, and their common clock.
+    pub fn into_parts(self) -> (MessageEngine<Connections>, Placement, Clock) {
+        (self.engine, self.placement, self.clock)
+    }
+
+    /// Limits the duration of this rank's sleeps from now on.
+    pub fn sleep_at_most(&mut self, limit: Duration) {
+        self.engine.sleep_at_most(limit);
+    }
+
+    /// Returns where the ranks are, and their common clock.
+    pub fn placement_and_clock(&self) -> (Placement, Clock) {
+        (self.placement, self.clock)
+    }
+
     /// Returns a descriptor that is readable while an unread message has arrived, or the news that the run was aborted.
     ///
     /// # Errors
     /// Errors of the system.
     pub fn descriptor(&mut self) -> Result<OwnedFd> {
-        self.engine.transport_mut().descriptor().map_err(|error| Error::System {
-            what: "watching the connections".into(),
-            reason: error.to_string(),
-        })
+        self.engine.transport_mut().descriptor()
     }
 
     /// Returns a number that the ranks of this run share and that no other run of this host has, or `None` if ranks are
@@ -27,35 +41,9 @@ impl TcpEndpoint {
         self.seat()?.run_number()
     }
 
-    /// Limits the duration of this rank's sleeps from now on.
-    pub fn sleep_at_most(&mut self, limit: Duration) {
-        self.engine.transport_mut().sleep_at_most(limit);
-    }
-
-    /// Returns whether there are unwritten data, for which [`descriptor`](TcpEndpoint::descriptor) does not become
-    /// readable.
-    pub fn has_outgoing(&self) -> bool {
-        self.engine.transport().has_outgoing()
-    }
-
-    /// Returns whether a posted receive has matched a message, which need not have arrived completely.
-    pub fn is_matched(&self, receive: Request) -> bool {
-        self.engine.messages().transfers[receive].is_matched()
-    }
-
-    /// Returns what a request waits for, if it is not done.
-    pub fn awaited_by(&self, request: Request) -> Option<Awaited> {
-        self.engine.messages().awaited_by(request)
-    }
-
     /// Returns the state of the messages after an idle poll, for a report of a long wait.
     pub fn poll_state(&self) -> PollState {
         self.engine.poll_state()
-    }
-
-    /// Returns the messages that no receive matches.
-    pub fn unexpected(&self) -> Vec<Envelope> {
-        self.engine.unexpected()
     }
 
     /// Returns this rank's seat, if the launcher of this host has started it.
@@ -63,38 +51,24 @@ impl TcpEndpoint {
         self.engine.transport().seat()
     }
 
-    /// Returns the other rank of a request, if there is exactly one.
-    pub fn partner(&self, request: Request) -> Option<usize> {
-        self.engine.messages().partner(request)
-    }
-
-    /// Receives what has arrived, mostly from `partner` only.
+    /// Receives what has arrived, and fails if the run was aborted.
     ///
     /// # Errors
-    /// As for [`progress`](contract::Endpoint::progress).
-    pub fn poll_with(&mut self, partner: Option<usize>) -> Result<()> {
-        self.engine.check()?;
-        let (messages, connections) = self.engine.parts_mut();
-        connections.poll_with(messages, partner).map(drop)
-    }
-
-    /// Fails if the run was aborted.
-    ///
-    /// # Errors
-    /// The reason why it was aborted.
-    pub fn check_run(&mut self) -> Result<()> {
+    /// As for [`progress`](contract::Endpoint::progress), and why the run was aborted.
+    pub fn poll_and_check_run(&mut self) -> Result<()> {
+        self.engine.poll()?;
         let (messages, connections) = self.engine.parts_mut();
         connections.check_supervision(messages)
-    }
-
-    /// Returns why the run was aborted, if that is known without a system call.
-    pub fn abort_reason_at_hand(&mut self) -> Option<Error> {
-        self.engine.transport_mut().abort_reason()
     }
 
     /// Returns the error that every call returns from now on, if there is one.
     pub fn failure(&self) -> Option<Error> {
         self.engine.check().err()
+    }
+
+    /// Returns why the run was aborted, if that is known without a system call.
+    pub fn abort_reason_at_hand(&mut self) -> Option<Error> {
+        self.engine.transport_mut().abort_reason()
     }
 
     /// Ends the run for this rank because of an error of the other fabric, or because of the cause of that error, such
@@ -107,11 +81,6 @@ impl TcpEndpoint {
                 self.engine.fail(cause.unwrap_or(error))
             }
         }
-    }
-
-    /// Returns whether anything that this rank has sent may still be received.
-    pub fn is_sending(&self) -> bool {
-        self.engine.is_sending()
     }
 
     /// Announces to all others that nothing follows, after [`leave`](contract::Endpoint::leave).

@@ -70,7 +70,6 @@ impl Transport for Connections {
     }
 
     fn sleep(&mut self, messages: &mut Messages, limit: Duration) -> Result<Option<Duration>> {
-        let limit = self.longest_sleep.map_or(limit, |longest| limit.min(longest));
         let limit = self.limit_of_sleep(limit);
         let moved = self.poll_sockets(messages, limit)?;
         let tended = self.tend_links(messages)?;
@@ -121,7 +120,10 @@ impl Transport for Connections {
 
 impl Connections {
     /// Fails if the run was aborted.
-    pub(crate) fn check_supervision(&mut self, messages: &mut Messages) -> Result<()> {
+    ///
+    /// # Errors
+    /// Why it was aborted.
+    pub fn check_supervision(&mut self, messages: &mut Messages) -> Result<()> {
         match self.supervision.abort_reason() {
             None => Ok(()),
             Some(error) => Err(messages.fail(error)),
@@ -129,11 +131,10 @@ impl Connections {
     }
 
     /// Polls the partner most of the time, and all connections from time to time. Returns whether anything moved.
-    pub(crate) fn poll_with(
-        &mut self,
-        messages: &mut Messages,
-        partner: Option<usize>,
-    ) -> Result<bool> {
+    ///
+    /// # Errors
+    /// Permanent errors.
+    pub fn poll_with(&mut self, messages: &mut Messages, partner: Option<usize>) -> Result<bool> {
         self.polls = self.polls.wrapping_add(1);
         let moved = match (partner, self.ranks()) {
             (_, 1) => false,

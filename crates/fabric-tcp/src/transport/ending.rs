@@ -43,13 +43,16 @@ impl Connections {
     }
 
     /// Announces to all others that nothing follows.
-    pub(crate) fn say_goodbye(&mut self, messages: &mut Messages) -> Result<()> {
+    ///
+    /// # Errors
+    /// Errors of messages.
+    pub fn say_goodbye(&mut self, messages: &mut Messages) -> Result<()> {
         self.tell_all(messages, Kind::Goodbye)
     }
 
     /// Returns whether all ranks have said goodbye. No rank closes a connection earlier, because data in transit would
     /// be lost with it.
-    pub(crate) fn is_through(&self) -> bool {
+    pub fn is_through(&self) -> bool {
         let is_through = |peer: &Connection| {
             peer.goodbye && !peer.has_outgoing() && (peer.is_closed() || peer.is_delivered())
         };

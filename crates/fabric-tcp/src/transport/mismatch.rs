@@ -11,17 +11,17 @@ use crate::frame::{Header, Kind};
 
 impl Connections {
     /// Opens a context of these ranks of the run.
-    pub(crate) fn open_context(&mut self, context: u32, members: &[usize]) {
+    pub fn open_context(&mut self, context: u32, members: &[usize]) {
         self.agreement.open(context, members.to_vec());
     }
 
     /// Closes a context.
-    pub(crate) fn close_context(&mut self, context: u32) {
+    pub fn close_context(&mut self, context: u32) {
         self.agreement.close(context);
     }
 
     /// Records a collective by messages, and returns its number. A failed write ends the next call of this rank.
-    pub(crate) fn announce_by_messages(
+    pub fn announce_by_messages(
         &mut self,
         messages: &mut Messages,
         context: u32,
@@ -74,7 +74,7 @@ impl Connections {
 
     /// Asks the members that have left for their calls with this number. Returns whether all have answered. They do
     /// while they wait for this rank to leave, too.
-    pub(crate) fn have_left_compared(
+    pub fn have_left_compared(
         &mut self,
         messages: &mut Messages,
         context: u32,
@@ -97,7 +97,7 @@ impl Connections {
 
     /// Returns why the call with this number can never complete, or `None` if it still can. Sends its call id to the
     /// other members once the wait is long.
-    pub(crate) fn find_mismatch(
+    pub fn find_mismatch(
         &mut self,
         messages: &mut Messages,
         context: u32,

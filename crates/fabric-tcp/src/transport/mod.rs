@@ -17,13 +17,13 @@ mod stream;
 mod watch;
 
 use std::net::TcpStream;
-use std::time::Duration;
 
 use contract::ContextPlace;
 
 pub(crate) use connection::{CREDIT_BYTES, EAGER_MAX};
 pub(crate) use stream::Stream;
 
+use crate::Reporter;
 use crate::reconnect::Reconnector;
 use crate::supervision::Supervision;
 use agreement::Agreement;
@@ -34,7 +34,7 @@ use watch::Watch;
 pub(crate) type Engine = engine::MessageEngine<Connections>;
 
 /// One rank's end of all connections.
-pub(crate) struct Connections {
+pub struct Connections {
     rank: usize,
     /// Declared, and so dropped, before the connections: the others must be able to learn why these end.
     pub(crate) supervision: Supervision,
@@ -56,8 +56,6 @@ pub(crate) struct Connections {
     rested_at: u64,
     /// Number of other ranks that have announced that they leave.
     others_left: usize,
-    /// Longest sleep, if something else must be polled.
-    longest_sleep: Option<Duration>,
 }
 
 impl Connections {
@@ -85,7 +83,6 @@ impl Connections {
             activity: 0,
             rested_at: 0,
             others_left: 0,
-            longest_sleep: None,
         };
         Engine::new(rank, connections)
     }
@@ -98,23 +95,23 @@ impl Connections {
         Ok(rank)
     }
 
-    /// Limits the duration of sleeps from now on.
-    pub(crate) fn sleep_at_most(&mut self, limit: Duration) {
-        self.longest_sleep = Some(limit);
-    }
-
     fn ranks(&self) -> usize {
         self.peers.len()
     }
 
     /// Returns whether there may be data that a socket has not accepted.
-    pub(crate) fn has_outgoing(&self) -> bool {
+    pub fn has_outgoing(&self) -> bool {
         self.may_wait_to_write
+    }
+
+    /// Returns a handle that passes reports to the process that started the run, also while a program holds this rank.
+    pub fn reporter(&self) -> Reporter {
+        self.supervision.reporter()
     }
 
     /// Reports the outcome of this rank's part to the supervision, and returns the status that the process should exit
     /// with.
-    pub(crate) fn close(mut self, outcome: contract::Result<()>) -> i32 {
+    pub fn close(mut self, outcome: contract::Result<()>) -> i32 {
         self.acknowledge_all();
         // The connections are closed after that, so that the others can learn the reason.
         let Connections { supervision, peers: _peers, .. } = self;

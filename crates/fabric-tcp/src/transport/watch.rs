@@ -37,8 +37,11 @@ impl Watch {
 
 impl Connections {
     /// Returns a descriptor that is readable when a message has arrived, or when the run may have been aborted.
-    pub(crate) fn descriptor(&mut self) -> std::io::Result<OwnedFd> {
-        self.watched()?.all.try_clone()
+    ///
+    /// # Errors
+    /// Errors of the system.
+    pub fn descriptor(&mut self) -> Result<OwnedFd> {
+        self.watched().and_then(|watch| watch.all.try_clone()).map_err(not_watched)
     }
 
     /// Returns the set, which the first call makes.

@@ -94,7 +94,7 @@ impl Team {
     fn count_done<C: CompiledCaller>(&self, caller: &mut C, member: usize, epoch: u32) {
         self.board(member).counters[epoch as usize % SLOTS].done.count(epoch);
         if self.oversubscribed {
-            caller.engine().transport().seat().wake_if_asleep(self.members[member]);
+            caller.rings().segment().seat().wake_if_asleep(self.members[member]);
         }
     }
 
@@ -110,7 +110,7 @@ impl Team {
         to: *mut u8,
         bytes: usize,
     ) -> Result<()> {
-        let (messages, rings) = caller.engine().parts_mut();
+        let (messages, rings) = caller.parts();
         // SAFETY: the caller promises the same.
         unsafe { Ok(rings.read_from(messages, (self.members[member], from), to, bytes)?) }
     }
@@ -127,7 +127,7 @@ impl Team {
         from: *const u8,
         bytes: usize,
     ) -> Result<()> {
-        let (messages, rings) = caller.engine().parts_mut();
+        let (messages, rings) = caller.parts();
         // SAFETY: the caller promises the same.
         unsafe { Ok(rings.write_to(messages, (self.members[member], to), from, bytes)?) }
     }

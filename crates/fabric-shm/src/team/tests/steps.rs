@@ -165,7 +165,7 @@ fn a_board_is_cleared_only_after_all_members_have_left() {
         member.allgather(1, PIECE_BYTES);
         let Member { rank, team } = member;
         let me = team.me;
-        let board = std::mem::replace(team, Team::world(&rank.0)).leave();
+        let board = std::mem::replace(team, Team::world(rank.0.transport())).leave();
         if me == 0 {
             // SAFETY: the model keeps the board until both have ended.
             let board = unsafe { &*board };

@@ -1,4 +1,4 @@
-//! The collectives of this fabric, which use boards if they are faster than messages.
+//! Calls of collectives over boards.
 //!
 //! Calls over boards and calls by messages are both announced, so that ranks in different calls find out.
 
@@ -8,16 +8,23 @@ use contract::{
     CollectiveCall, ContextPlace, Error, Readable, Result, SharedMemory, StartedCollective,
     Writable,
 };
+use engine::Messages;
 
-use super::{Purpose, ShmEndpoint};
+use super::{HostCollectives, Owner, Purpose};
 use crate::board::{SHORT_BYTES, SLOT_BYTES, SLOTS};
 use crate::team::{self, Call, Caller, CompiledCaller, Memory, Stop, Team};
-use crate::transport::{Engine, Rings};
+use crate::transport::Rings;
+
+/// A call whose plan goes over boards.
+struct BegunCall<'a> {
+    plan: Call,
+    call: CollectiveCall<'a>,
+}
 
 /// Returns the capabilities of a team's ranks. Long data of programs lie in arenas, from where messages copy them once.
 /// A library's data are copied from its own memory.
 #[inline(always)]
-fn capabilities(purpose: Purpose, engine: &Engine) -> Capabilities {
+fn capabilities(purpose: Purpose, rings: &Rings) -> Capabilities {
     let is_library = purpose == Purpose::Library;
     let boards = Boards {
         most_ranks: THRESHOLDS.boards_most_ranks,
@@ -26,24 +33,28 @@ fn capabilities(purpose: Purpose, engine: &Engine) -> Capabilities {
         slot_bytes: SLOT_BYTES,
         piece_bytes: THRESHOLDS.piece_bytes,
     };
-    Capabilities { boards, cma: is_library && engine.transport().uses_cma() }
+    Capabilities { boards, cma: is_library && rings.uses_cma() }
 }
 
 /// A rank that waits in a collective: an endpoint, and the work that must go on meanwhile.
-struct Waiting<'a> {
-    endpoint: &'a mut ShmEndpoint,
-    idle: &'a mut dyn FnMut(&mut ShmEndpoint),
+struct Waiting<'a, O> {
+    owner: &'a mut O,
+    idle: &'a mut dyn FnMut(&mut O),
 }
 
 /// A rank that advances a collective without waiting.
-struct Passing<'a> {
-    endpoint: &'a mut ShmEndpoint,
+struct Passing<'a, O> {
+    owner: &'a mut O,
 }
 
-impl Caller for Passing<'_> {
+impl<O: Owner> Caller for Passing<'_, O> {
     #[inline]
-    fn engine(&mut self) -> &mut Engine {
-        &mut self.endpoint.engine
+    fn parts(&mut self) -> (&mut Messages, &mut Rings) {
+        self.owner.parts()
+    }
+
+    fn wait_until(&mut self, _done: &mut dyn FnMut(&mut dyn Caller) -> bool) -> Result<()> {
+        unreachable!("it does not wait")
     }
 
     #[inline(always)]
@@ -52,18 +63,23 @@ impl Caller for Passing<'_> {
     }
 
     fn on_mismatch(&mut self, error: Error) -> Error {
-        self.endpoint.on_mismatch(error)
+        on_mismatch(self.owner, error)
     }
 }
 
-impl CompiledCaller for Waiting<'_> {
+impl<O: Owner> CompiledCaller for Waiting<'_, O> {
     const HAS_OWN_STEPS: bool = true;
 }
 
-impl Caller for Waiting<'_> {
+impl<O: Owner> Caller for Waiting<'_, O> {
     #[inline]
-    fn engine(&mut self) -> &mut Engine {
-        &mut self.endpoint.engine
+    fn parts(&mut self) -> (&mut Messages, &mut Rings) {
+        self.owner.parts()
+    }
+
+    fn wait_until(&mut self, done: &mut dyn FnMut(&mut dyn Caller) -> bool) -> Result<()> {
+        let Waiting { owner, idle } = self;
+        owner.wait_until(&mut |owner| done(&mut Waiting { owner, idle: &mut **idle }))
     }
 
     #[inline(always)]
@@ -73,25 +89,25 @@ impl Caller for Waiting<'_> {
 
     #[inline]
     fn idle(&mut self) {
-        (self.idle)(self.endpoint);
+        (self.idle)(self.owner);
     }
 
     fn on_mismatch(&mut self, error: Error) -> Error {
-        self.endpoint.on_mismatch(error)
+        on_mismatch(self.owner, error)
     }
 }
 
-impl ShmEndpoint {
-    /// Ends the run if the members of a program's collective are in different calls.
-    fn on_mismatch(&mut self, error: Error) -> Error {
-        match self.purpose {
-            Purpose::Program => self.engine.fail(error),
-            Purpose::Library => error,
-        }
+/// Ends the run if the members of a program's collective are in different calls.
+fn on_mismatch<O: Owner>(owner: &mut O, error: Error) -> Error {
+    match owner.collectives().purpose {
+        Purpose::Program => owner.fail(error),
+        Purpose::Library => error,
     }
+}
 
+impl HostCollectives {
     /// Describes collectives over boards for readers of measurements.
-    pub(super) fn describe_boards() -> [(String, String); 5] {
+    pub fn describe() -> [(String, String); 5] {
         let Thresholds { boards_most_ranks, boards_most_bytes, piece_bytes, .. } = THRESHOLDS;
         [
             ("collectives over boards, ranks up to", boards_most_ranks.to_string()),
@@ -104,40 +120,48 @@ impl ShmEndpoint {
     }
 
     /// Returns the properties that a model of this fabric needs.
-    pub(super) fn shared_memory(&self) -> SharedMemory {
+    pub fn shared_memory(rings: &Rings) -> SharedMemory {
         let [one_copy_from, both_copy_from] = Rings::copies_from_bytes();
         SharedMemory {
             one_copy_from_bytes: Some(one_copy_from as u64),
             both_copy_from_bytes: both_copy_from as u64,
-            cma_is_fast: self.engine.transport().uses_cma(),
+            cma_is_fast: rings.uses_cma(),
             board_line_bytes: Some(SHORT_BYTES as u64),
         }
     }
 
     /// Returns the plans of collectives of all ranks.
-    pub(super) fn plans(&self) -> Option<Plans> {
+    pub fn plans(&self, rings: &Rings) -> Option<Plans> {
         let world = self.teams.first()?.as_ref()?;
-        Some(world.plans(capabilities(self.purpose, &self.engine)))
+        Some(world.plans(capabilities(self.purpose, rings)))
     }
 
-    /// Forced into the caller, where the kind of call is known and its arguments lie in registers.
+    /// Executes a collective, as [`Endpoint::collective`](contract::Endpoint::collective). Forced into the caller, where
+    /// the kind of call is known and its arguments lie in registers.
     #[inline(always)]
-    pub(super) fn collective_of_team(
-        &mut self,
+    pub fn collective<O: Owner>(
+        owner: &mut O,
         place: ContextPlace,
         call: CollectiveCall<'_>,
-        idle: &mut dyn FnMut(&mut Self),
+        idle: &mut dyn FnMut(&mut O),
     ) -> Option<Result<()>> {
-        let begun = self.begin_collective(place, &call, false)?;
-        if self.team_at(place)?.has_started_calls()
-            && let Err(error) = self.finish_started(place, idle)
+        let plan = HostCollectives::begin(owner, place, &call, false)?;
+        if owner.collectives().team_at(place)?.has_started_calls()
+            && let Err(error) = HostCollectives::finish_started(owner, place, idle)
         {
             return Some(Err(error));
         }
         // The team is out of its place meanwhile: `idle` may use the endpoint.
-        let mut team = self.teams[place.0 as usize].take()?;
-        let outcome = carry_out(&mut team, &mut Waiting { endpoint: self, idle }, begun, call);
-        self.teams[place.0 as usize] = Some(team);
+        let mut team = owner.collectives().teams[place.0 as usize].take()?;
+        let mut waiting = Waiting { owner: &mut *owner, idle };
+        let begun = BegunCall { plan, call };
+        let outcome = if O::IS_COMPILED {
+            carry_out(&mut team, &mut waiting, begun)
+        } else {
+            let caller: &mut dyn Caller = &mut waiting;
+            carry_out(&mut team, &mut { caller }, begun)
+        };
+        owner.collectives().teams[place.0 as usize] = Some(team);
         Some(outcome.map_err(|stop| match stop {
             Stop::Failed(error) => error,
             Stop::Later => unreachable!("a call that waits comes to its end"),
@@ -146,27 +170,29 @@ impl ShmEndpoint {
 
     /// Announces a call. Returns its plan if it goes over boards.
     #[inline(always)]
-    fn begin_collective(
-        &mut self,
+    fn begin<O: Owner>(
+        owner: &mut O,
         place: ContextPlace,
         call: &CollectiveCall<'_>,
         is_started: bool,
     ) -> Option<Call> {
-        let (index, is_library) = (place.0 as usize, self.purpose == Purpose::Library);
+        let purpose = owner.collectives().purpose;
+        let capabilities = capabilities(purpose, owner.parts().1);
+        let this = owner.collectives();
+        let (is_library, has_left) = (purpose == Purpose::Library, this.has_left);
         // A rank that still waits for this one's messages must learn that this one has left, not that it makes another
         // call.
-        let is_counted = is_library && !self.left;
-        let team = self.teams.get_mut(index)?.as_deref_mut()?;
+        let is_counted = is_library && !has_left;
+        let team = this.team_at(place)?;
         let shape = call.shape();
         let mut call_id = call.id();
         if is_started {
             call_id = call_id.in_manner(Manner::Nonblocking);
         }
         // No program calls the barrier at the end of a rank's part as a barrier.
-        if self.left && is_library && call.collective == Collective::Barrier {
+        if has_left && is_library && call.collective == Collective::Barrier {
             call_id = CallId::of_library(LibraryCall::Finalize);
         }
-        let capabilities = capabilities(self.purpose, &self.engine);
         let plan = team.plan(shape, &capabilities);
         let native = plan.transport != Transport::Messages;
         if is_library {
@@ -179,77 +205,105 @@ impl ShmEndpoint {
         } else {
             let is_barrier = call.collective == Collective::Barrier;
             let agreed = AgreedCall { id: call_id, bytes: shape.bytes };
-            call_id = self.announce(place, agreed, native, is_barrier)?;
+            call_id = HostCollectives::announce(owner, place, agreed, native, is_barrier)?;
         }
         Some(Call { call_id, plan })
     }
 
     /// Waits until all started collectives of a context have ended. `idle` advances them.
     #[cold]
-    fn finish_started(
-        &mut self,
+    fn finish_started<O: Owner>(
+        owner: &mut O,
         place: ContextPlace,
-        idle: &mut dyn FnMut(&mut Self),
+        idle: &mut dyn FnMut(&mut O),
     ) -> Result<()> {
-        Engine::wait_until(self, |endpoint| &mut endpoint.engine, &mut |endpoint| {
-            idle(endpoint);
-            !endpoint.team_at(place).is_some_and(|team| team.has_started_calls())
+        owner.wait_until(&mut |owner| {
+            idle(owner);
+            !owner.collectives().team_at(place).is_some_and(|team| team.has_started_calls())
         })
     }
 
-    /// Compiled once for all kinds of calls, as the next function: a call that waits gains nothing from less code here.
+    /// Starts a collective, as [`Endpoint::start_collective`](contract::Endpoint::start_collective). Compiled once for all
+    /// kinds of calls, as the next function: a call that waits gains nothing from less code here.
     #[inline(never)]
-    pub(super) fn start_with_team(
-        &mut self,
+    pub fn start<O: Owner>(
+        owner: &mut O,
         place: ContextPlace,
         call: &CollectiveCall<'_>,
     ) -> Option<StartedCollective> {
-        let begun = self.begin_collective(place, call, true)?;
-        Some(StartedCollective { place, number: self.team_at(place)?.start(begun) })
+        let plan = HostCollectives::begin(owner, place, call, true)?;
+        let number = owner.collectives().team_at(place)?.start(plan);
+        Some(StartedCollective { place, number })
     }
 
+    /// Advances it, as [`Endpoint::advance_collective`](contract::Endpoint::advance_collective).
     #[inline(never)]
-    pub(super) fn advance_with_team(
-        &mut self,
+    pub fn advance<O: Owner>(
+        owner: &mut O,
         started: StartedCollective,
         call: CollectiveCall<'_>,
     ) -> Option<Result<()>> {
         let StartedCollective { place, number } = started;
-        let begun = self.team_at(place)?.started_call(number)?;
-        let mut team = self.teams[place.0 as usize].take()?;
+        let plan = owner.collectives().team_at(place)?.started_call(number)?;
+        let mut team = owner.collectives().teams[place.0 as usize].take()?;
         let before = team.progress_of_started();
-        let mut passing = Passing { endpoint: self };
+        let mut passing = Passing { owner: &mut *owner };
         let caller: &mut dyn Caller = &mut passing;
-        let outcome = carry_out(&mut team, &mut { caller }, begun, call);
+        let outcome = carry_out(&mut team, &mut { caller }, BegunCall { plan, call });
         let ended = team.note_started(outcome);
         if team.progress_of_started() != before {
-            self.engine.parts_mut().0.count_move();
+            owner.parts().0.count_move();
         }
-        self.teams[place.0 as usize] = Some(team);
+        owner.collectives().teams[place.0 as usize] = Some(team);
         ended
     }
 
     /// Announces a program's call. Returns its call id if it may go over boards.
-    fn announce(
-        &mut self,
+    fn announce<O: Owner>(
+        owner: &mut O,
         place: ContextPlace,
         mut call: AgreedCall,
         native: bool,
         is_barrier: bool,
     ) -> Option<CallId> {
-        let team = self.team_at(place)?;
         if place == ContextPlace::WORLD {
+            let (_, rings) = owner.parts();
             if is_barrier {
-                call.id = self.engine.transport_mut().enter_barrier(call.id);
+                call.id = rings.enter_barrier(call.id);
             } else {
-                self.engine.transport_mut().enter(call.id, call.bytes);
+                rings.enter(call.id, call.bytes);
             }
-        } else if native {
+            return native.then_some(call.id);
+        }
+        let team = owner.collectives().team_at(place)?;
+        if native {
             team.count_call();
         } else {
             team.count_call_by_messages(call);
         }
         native.then_some(call.id)
+    }
+
+    /// Announces a collective that the members make by messages
+    /// ([`Endpoint::announce_by_messages`](contract::Endpoint::announce_by_messages)).
+    pub fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
+        self.team_at(place).map_or(0, |team| team.count_call_by_messages(call))
+    }
+
+    /// Returns why such a collective can never complete
+    /// ([`Endpoint::find_mismatch`](contract::Endpoint::find_mismatch)).
+    pub fn find_mismatch<O: Owner>(
+        owner: &mut O,
+        place: ContextPlace,
+        number: u32,
+    ) -> Option<Error> {
+        // While a call over boards is in progress the team is out of its place; that call makes the checks.
+        let team = owner.collectives().teams.get_mut(place.0 as usize)?.take()?;
+        let mut passing = Passing { owner: &mut *owner };
+        let caller: &mut dyn Caller = &mut passing;
+        let found = team.find_mismatch(&mut { caller }, number);
+        owner.collectives().teams[place.0 as usize] = Some(team);
+        found
     }
 }
 
@@ -270,8 +324,7 @@ fn room_of(block: Option<Writable>) -> *mut u8 {
 fn carry_out<C: CompiledCaller>(
     team: &mut Team,
     caller: &mut C,
-    begun: Call,
-    call: CollectiveCall<'_>,
+    BegunCall { plan: begun, call }: BegunCall<'_>,
 ) -> team::Result<()> {
     let CollectiveCall { collective, root, send, receive, combine, stated_bytes, .. } = call;
     let memory = Memory { send: start_of(send), receive: room_of(receive) };

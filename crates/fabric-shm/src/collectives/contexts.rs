@@ -5,9 +5,10 @@ use std::ptr::NonNull;
 
 use contract::{ContextOffer, ContextPlace, NewContext};
 
-use super::ShmEndpoint;
+use super::HostCollectives;
 use crate::board::{BOARD_BYTES, Board};
 use crate::team::{Oversubscription, Team};
+use crate::transport::Rings;
 
 /// A board of a team that this rank has left.
 pub(super) struct RetiredBoard {
@@ -22,7 +23,7 @@ impl RetiredBoard {
     }
 }
 
-impl ShmEndpoint {
+impl HostCollectives {
     /// Returns the team of a context, if it has one.
     #[inline]
     pub(super) fn team_at(&mut self, place: ContextPlace) -> Option<&mut Team> {
@@ -30,57 +31,63 @@ impl ShmEndpoint {
     }
 
     /// Returns whether a context has a team.
-    pub(super) fn has_team(&self, place: ContextPlace) -> bool {
+    pub fn has_team(&self, place: ContextPlace) -> bool {
         self.teams.get(place.0 as usize).is_some_and(Option::is_some)
     }
 
     /// Allocates a board for this rank's part in a new team. Returns [`ContextOffer::NOTHING`] without shared memory.
-    pub(super) fn offer_board(&mut self) -> ContextOffer {
+    pub fn offer(&mut self, rings: &Rings) -> ContextOffer {
         let free = self.retired.iter().position(RetiredBoard::is_free);
         let memory = match free {
             Some(index) => Some(self.retired.swap_remove(index).board),
-            None => self.seat().allocate(BOARD_BYTES).map(NonNull::cast::<Board>),
+            None => rings.seat().allocate(BOARD_BYTES).map(NonNull::cast::<Board>),
         };
         let Some(memory) = memory else { return ContextOffer::NOTHING };
         // SAFETY: nothing else uses it, and it is all atomics, for which zeros are values.
         unsafe { memory.write_bytes(0, 1) };
-        let offset = self.seat().place_of(memory.as_ptr().cast(), BOARD_BYTES);
+        let offset = rings.seat().place_of(memory.as_ptr().cast(), BOARD_BYTES);
         offset.map_or(ContextOffer::NOTHING, ContextOffer)
     }
 
-    /// Keeps a board for reuse once `members` members have left it.
-    pub(super) fn retire_board(&mut self, offer: ContextOffer, members: usize) {
+    /// Keeps a board that was offered for another context.
+    fn retire(&mut self, rings: &Rings, offer: ContextOffer) {
         if offer == ContextOffer::NOTHING {
             return;
         }
-        let place = self.seat().memory_at(offer.0, BOARD_BYTES);
+        let place = rings.seat().memory_at(offer.0, BOARD_BYTES);
         let board = place.map(NonNull::cast);
-        self.retired.extend(board.map(|board| RetiredBoard { board, members }));
+        self.retired.extend(board.map(|board| RetiredBoard { board, members: 0 }));
+    }
+
+    /// Withdraws an offer for which no context is made.
+    pub fn withdraw(&mut self, rings: &Rings, offer: ContextOffer) {
+        self.retire(rings, offer);
     }
 
     /// Creates the team of these boards. Returns `None` if this rank cannot access one of them.
-    fn make_team(&self, context: &NewContext<'_>) -> Option<Team> {
+    fn make_team(rings: &Rings, context: &NewContext<'_>) -> Option<Team> {
         let NewContext { number, members, me, offers } = *context;
         let place = |offer: &ContextOffer| match *offer {
             ContextOffer::NOTHING => None,
-            ContextOffer(offset) => self.seat().memory_at(offset, BOARD_BYTES),
+            ContextOffer(offset) => rings.seat().memory_at(offset, BOARD_BYTES),
         };
         let boards: Option<Vec<_>> =
             offers.iter().map(|one| place(one).map(|p| p.as_ptr().cast_const().cast())).collect();
-        let oversubscription = Oversubscription::of(&self.engine, members);
+        let oversubscription = Oversubscription::of(rings, members);
         // SAFETY: the places were just checked, and hold zeros: `offer_board` wrote them. They are used for another
         // team only after all members have left this one.
         let team = unsafe { Team::new(members.to_vec(), me, boards?, oversubscription) };
         Some(team.in_context(number))
     }
 
-    pub(super) fn open_team(&mut self, context: &NewContext<'_>) -> ContextPlace {
+    /// Opens a context, whose members are places in the rings.
+    pub fn open(&mut self, rings: &Rings, context: &NewContext<'_>) -> ContextPlace {
         let team = match context.members.len() {
             1 => None,
-            _ => self.make_team(context),
+            _ => HostCollectives::make_team(rings, context),
         };
         if team.is_none() {
-            self.retire_board(context.offers[context.me], 0);
+            self.retire(rings, context.offers[context.me]);
         }
         let place = self.free_places.pop().unwrap_or_else(|| {
             self.teams.push(None);
@@ -90,7 +97,8 @@ impl ShmEndpoint {
         place
     }
 
-    pub(super) fn close_team(&mut self, place: ContextPlace) {
+    /// Closes a context.
+    pub fn close(&mut self, place: ContextPlace) {
         let Some(team) = self.teams.get_mut(place.0 as usize) else { return };
         if let Some(team) = team.take() {
             let members = team.size();
