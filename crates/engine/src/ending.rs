@@ -182,4 +182,32 @@ impl<T: Transport> MessageEngine<T> {
         }
         MessageEngine::wait_until(self, |engine| engine, &mut |engine| done(engine))
     }
+
+    /// Ends this rank's part of the run: completes what is in progress together with all others, reports the outcome, and
+    /// returns the status that the process should exit with.
+    pub fn finish(mut self, outcome: Result<()>) -> i32 {
+        // The program's report of another rank's death must not hide its cause.
+        let outcome = outcome.map_err(|error| {
+            let known = self.check().err().or_else(|| self.transport.abort_reason());
+            known.filter(Error::is_by_another).unwrap_or(error)
+        });
+        let outcome = outcome.and_then(|()| self.end_together());
+        self.transport.close(outcome)
+    }
+
+    /// Completes what is in progress together with all others, before [`close`](Transport::close).
+    ///
+    /// # Errors
+    /// Permanent errors.
+    pub fn end_together(&mut self) -> Result<()> {
+        self.leave()?;
+        self.complete_sends()?;
+        let mut ended = Ok(false);
+        MessageEngine::wait_until(self, |engine| engine, &mut |engine| {
+            let MessageEngine { transport, messages, .. } = engine;
+            ended = transport.advance_end(messages);
+            !matches!(ended, Ok(false))
+        })?;
+        ended.map(drop)
+    }
 }

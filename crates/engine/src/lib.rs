@@ -8,10 +8,14 @@
 
 #![deny(unsafe_code)]
 
+mod access;
+mod agreement;
 mod blocking;
 mod ending;
+mod endpoint;
 mod matching;
 mod messages;
+mod mismatch;
 mod posting;
 mod reports;
 mod transfer;
@@ -20,10 +24,15 @@ mod waiting;
 
 use std::time::Duration;
 
+use contract::ContextPlace;
+
+pub use agreement::{CallNote, CallNoteKind};
+pub use endpoint::TransportEndpoint;
 pub use matching::{Contents, Location, PostedQueue, Rts, Unexpected, UnexpectedQueue};
 pub use messages::Messages;
+
 pub use transfer::{Direction, Transfer, Transfers};
-pub use transport::{PeerState, Poll, Transport};
+pub use transport::{NetworkAccess, PeerState, Poll, Transport};
 
 /// The messages of one rank, and the transport that carries them.
 pub struct MessageEngine<T> {
@@ -33,6 +42,10 @@ pub struct MessageEngine<T> {
     waits_long: bool,
     /// Longest sleep, if something else must be polled.
     longest_sleep: Option<Duration>,
+    /// True if every rank has a processor to itself.
+    own_processor: bool,
+    /// The activity when the program last polled without success.
+    rested_at: u64,
 }
 
 impl<T> MessageEngine<T> {
@@ -65,10 +78,45 @@ impl<T> MessageEngine<T> {
         self.longest_sleep = Some(limit);
     }
 
+    /// Returns whether this rank, as every other, has a processor to itself.
+    #[inline]
+    pub fn has_own_processor(&self) -> bool {
+        self.own_processor
+    }
+
+    /// Sets that, once it is known.
+    pub fn set_own_processor(&mut self, has: bool) {
+        self.own_processor = has;
+    }
+
     /// Returns the engine with another transport, which goes on with the messages of this one.
     pub fn with_transport<U>(self, next: impl FnOnce(T) -> U) -> MessageEngine<U> {
-        let MessageEngine { messages, transport, waits_long, longest_sleep } = self;
-        MessageEngine { messages, transport: next(transport), waits_long, longest_sleep }
+        let next = |transport| Ok::<U, std::convert::Infallible>(next(transport));
+        match self.try_with_transport(next) {
+            Ok(engine) => engine,
+            Err(never) => match never {},
+        }
+    }
+
+    /// As [`with_transport`](MessageEngine::with_transport), if there can be such a transport.
+    ///
+    /// # Errors
+    /// That of `next`.
+    pub fn try_with_transport<U, E>(
+        self,
+        next: impl FnOnce(T) -> Result<U, E>,
+    ) -> Result<MessageEngine<U>, E> {
+        let MessageEngine { messages, transport, waits_long, longest_sleep, own_processor, .. } =
+            self;
+        let (transport, rested_at) = (next(transport)?, 0);
+        Ok(MessageEngine {
+            messages,
+            transport,
+            waits_long,
+            longest_sleep,
+            own_processor,
+            rested_at,
+        })
     }
 
     /// Returns the transport, at the end of this rank's part.
@@ -78,10 +126,18 @@ impl<T> MessageEngine<T> {
 }
 
 impl<T: Transport> MessageEngine<T> {
-    /// Creates the engine of rank `rank`.
-    pub fn new(rank: usize, transport: T) -> Self {
-        let messages = Messages::new(rank);
-        MessageEngine { messages, transport, waits_long: false, longest_sleep: None }
+    /// Creates the engine of rank `rank`, which has a processor to itself, as every other, or shares one.
+    pub fn new(rank: usize, transport: T, own_processor: bool) -> Self {
+        let mut messages = Messages::new(rank);
+        messages.agreement.open(ContextPlace::WORLD.0, (0..transport.size()).collect());
+        MessageEngine {
+            messages,
+            transport,
+            waits_long: false,
+            longest_sleep: None,
+            own_processor,
+            rested_at: 0,
+        }
     }
 
     /// Returns this rank's number.

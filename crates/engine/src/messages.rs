@@ -2,6 +2,7 @@
 
 use contract::{Envelope, Error, Request, Result};
 
+use crate::agreement::Agreement;
 use crate::matching::{Contents, PostedQueue, Unexpected, UnexpectedQueue};
 use crate::transfer::{Direction, Transfers};
 
@@ -15,6 +16,8 @@ pub struct Messages {
     pub posted: PostedQueue,
     /// The messages that no receive has matched.
     pub unexpected: UnexpectedQueue,
+    /// The collectives by messages that the ranks have made.
+    pub(crate) agreement: Agreement,
     /// Number of state changes that nothing else shows.
     pub(crate) moves: u64,
     /// True if this rank has declared that it leaves.
@@ -30,6 +33,7 @@ impl Messages {
             transfers: Transfers::default(),
             posted: PostedQueue::default(),
             unexpected: UnexpectedQueue::default(),
+            agreement: Agreement::default(),
             moves: 0,
             has_left: false,
             failure: None,

@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
-use contract::{Destination, Envelope, Error, Request, Result, Selector};
+use contract::{
+    AtomicElement, AtomicElements, Destination, Envelope, Error, OneSidedOperation, RemotePlace,
+    Request, Result, Selector,
+};
 use launcher::{Backoff, PollState, Seat};
 
+use crate::agreement::CallNote;
 use crate::matching::Unexpected;
 use crate::messages::Messages;
 
@@ -35,7 +39,7 @@ pub enum Poll {
 /// rank, and adds to their unexpected messages what has none.
 ///
 /// Messages between two ranks arrive in the order of their sends.
-pub trait Transport {
+pub trait Transport: Sized {
     /// Length of the longest message of a rank to itself that is copied if no receive is posted for it.
     const COPIED_TO_ITSELF_BYTES: usize;
 
@@ -98,20 +102,19 @@ pub trait Transport {
     /// As above.
     fn poll(&mut self, messages: &mut Messages, poll: Poll) -> Result<()>;
 
-    /// Returns whether anything has moved since the last such call.
-    fn take_moved(&mut self) -> bool;
-
     // Waits.
-    /// Returns whether this rank, as every other, has a processor to itself.
-    fn has_own_processor(&self) -> bool;
-
-    /// Returns the backoff of a wait.
-    fn backoff(&self) -> Backoff;
+    /// Returns the backoff of a wait of a rank that has a processor to itself, as every other, or shares one.
+    #[inline]
+    fn backoff(&self, own_processor: bool) -> Backoff {
+        Backoff::on_descriptors(own_processor)
+    }
 
     /// Returns a number that changes with everything that has moved, if a wait is to begin anew then.
-    #[inline(always)]
-    fn activity(&self) -> u64 {
-        0
+    fn activity(&self) -> u64;
+
+    /// Returns whether anything has moved since the last such call that [`activity`](Transport::activity) does not show.
+    fn take_moved(&mut self) -> bool {
+        false
     }
 
     /// Does what a long wait of a rank with a processor of its own requires.
@@ -170,9 +173,80 @@ pub trait Transport {
     /// As above.
     fn leave(&mut self, messages: &mut Messages) -> Result<()>;
 
+    /// Tells another rank about a call of this one. A rank that is told gives it to
+    /// [`take_call_note`](Messages::take_call_note). A transport whose ranks compare their calls in another way tells
+    /// nothing.
+    ///
+    /// # Errors
+    /// As above.
+    fn tell_call(&mut self, _messages: &mut Messages, _to: usize, _note: CallNote) -> Result<()> {
+        Ok(())
+    }
+
+    // The end.
+    /// Advances the end of this rank's part, after [`leave`](Transport::leave) and the end of its sends: announces to all
+    /// others that nothing follows, and waits until they have announced it, too. Is called after every poll until it
+    /// returns true.
+    ///
+    /// # Errors
+    /// As above.
+    fn advance_end(&mut self, messages: &mut Messages) -> Result<bool>;
+
+    /// Reports the outcome of this rank's part, and returns the status that the process should exit with.
+    fn close(self, outcome: Result<()>) -> i32;
+
     /// Keeps others away from memory of requests, because the run has ended for this rank.
     fn abandon(&mut self) {}
 
+    // Other capabilities.
+    /// Returns a number for this rank's host, which no other host has.
+    fn host(&self) -> u16 {
+        0
+    }
+
+    /// Returns a number for the host of a rank, if ranks of one host reach each other by a faster path.
+    fn host_of(&self, _rank: usize) -> Option<usize> {
+        None
+    }
+
+    /// Returns the one-sided operations of the network, if it has them.
+    fn access(&self) -> Option<&dyn NetworkAccess> {
+        None
+    }
+
+    /// Returns them mutably.
+    fn access_mut(&mut self) -> Option<&mut dyn NetworkAccess> {
+        None
+    }
+
     /// Returns the state of this transport after an idle poll, for a report of a long wait.
     fn poll_state(&self) -> PollState;
+}
+
+/// The one-sided operations of a transport, as in [`OneSided`](contract::OneSided). An operation is a transfer of the table
+/// ([`Transfer::access`](crate::Transfer::access)).
+#[allow(missing_docs, unsafe_code)]
+pub trait NetworkAccess {
+    /// # Safety
+    /// As of [`OneSided::register`](contract::OneSided::register).
+    unsafe fn register(&mut self, start: *mut u8, bytes: usize) -> Option<RemotePlace>;
+
+    fn unregister(&mut self, place: RemotePlace);
+
+    fn atomic_elements(&self) -> AtomicElements;
+
+    fn longest_bytes(&self, element: Option<AtomicElement>) -> usize;
+
+    /// # Safety
+    /// As of [`OneSided::start`](contract::OneSided::start).
+    ///
+    /// # Errors
+    /// Permanent errors.
+    unsafe fn start(
+        &mut self,
+        messages: &mut Messages,
+        to: usize,
+        place: (RemotePlace, u64),
+        operation: OneSidedOperation,
+    ) -> Result<Request>;
 }

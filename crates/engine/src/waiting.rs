@@ -14,7 +14,7 @@ impl<T: Transport> MessageEngine<T> {
     /// Permanent errors; among them, that none of the requests can ever end.
     pub fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         self.check()?;
-        let mut backoff = self.transport.backoff();
+        let mut backoff = self.transport.backoff(self.own_processor);
         loop {
             if let Some(index) = self.first_done(requests) {
                 self.end_reports(&backoff);
@@ -75,7 +75,8 @@ impl<T: Transport> MessageEngine<T> {
         done: &mut dyn FnMut(&mut O) -> bool,
     ) -> Result<()> {
         engine(owner).check()?;
-        let mut backoff = engine(owner).transport.backoff();
+        let this = engine(owner);
+        let mut backoff = this.transport.backoff(this.own_processor);
         engine(owner).waits_long = false;
         let outcome = MessageEngine::wait_with(&mut backoff, owner, engine, done);
         let this = engine(owner);
@@ -189,12 +190,12 @@ impl<T: Transport> MessageEngine<T> {
     /// Permanent errors.
     pub fn sleep_a_while(&mut self, longest: Duration) -> Result<bool> {
         self.check()?;
-        if self.transport.take_moved() {
+        if self.take_moved() {
             return Ok(true);
         }
         self.transport.announce_sleep();
         let checked = self.poll().and_then(|()| self.check_run(&[]));
-        if checked.is_err() || self.transport.take_moved() {
+        if checked.is_err() || self.take_moved() {
             self.transport.stay_awake();
             return checked.map(|()| true);
         }
@@ -202,9 +203,14 @@ impl<T: Transport> MessageEngine<T> {
         Ok(false)
     }
 
+    fn take_moved(&mut self) -> bool {
+        let before = std::mem::replace(&mut self.rested_at, self.transport.activity());
+        self.transport.take_moved() | (before != self.rested_at)
+    }
+
     /// Returns whether a wait that has made so many idle polls checks whether it can end.
     pub fn is_liveness_check_due(&self, polls: u32) -> bool {
-        self.waits_long || is_liveness_check_due(polls, self.transport.has_own_processor())
+        self.waits_long || is_liveness_check_due(polls, self.own_processor)
     }
 }
 

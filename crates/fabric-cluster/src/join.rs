@@ -161,8 +161,7 @@ impl BetweenHosts {
                 let endpoint = fabric_ofi::join(tcp, provider.as_deref())?.into_endpoint();
                 let mut description = endpoint.describe();
                 description.details.remove(UNUSED_DETAIL);
-                let engine = endpoint.into_engine();
-                let (placement, clock) = engine.transport().outer().placement_and_clock();
+                let (engine, placement, clock) = endpoint.into_parts();
                 let engine = engine.with_transport(Outer::Ofi);
                 Ok(BetweenHosts { engine, placement, clock, description })
             }
@@ -191,7 +190,7 @@ fn compose(
     let mut rings = inside.into_rings();
     rings.be_of_run(here, engine.transport().size());
     // Ranks of another launch may use some of this host's processors.
-    rings.set_every_rank_has_a_processor(placement.every_rank_has_a_processor);
+    rings.set_own_processor(placement.every_rank_has_a_processor);
     match engine.transport_mut().descriptor() {
         Ok(descriptor) => rings.seat_mut().wake_by(descriptor),
         Err(error) => {

@@ -3,8 +3,8 @@
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use contract::{AgreedCall, ContextPlace, Endpoint, Error, NewContext, Request, Result};
-use engine::{Messages, PeerState, Poll, Transport, Unexpected};
+use contract::{Error, Request, Result};
+use engine::{CallNote, Messages, PeerState, Poll, Transport, Unexpected};
 use fabric_ofi::Libfabric;
 use fabric_tcp::{Connections, Reporter};
 use launcher::{LONGEST_SLEEP, PollState};
@@ -74,10 +74,6 @@ impl Outer {
         either!(self, outer => outer.poll(messages, poll))
     }
 
-    pub(crate) fn take_moved(&mut self) -> bool {
-        either!(self, outer => outer.take_moved())
-    }
-
     pub(crate) fn activity(&self) -> u64 {
         either!(self, outer => outer.activity())
     }
@@ -132,106 +128,26 @@ impl Outer {
             Outer::Ofi(outer) => outer.sleep_limit(),
         }
     }
-}
 
-/// What concerns the run as a whole, which the connections do.
-impl Outer {
-    pub(crate) fn reporter(&self) -> Reporter {
-        match self {
-            Outer::Tcp(outer) => outer.reporter(),
-            Outer::Ofi(outer) => outer.outer().reporter(),
-        }
-    }
-
-    pub(crate) fn open_context(&mut self, context: NewContext<'_>) -> Result<()> {
-        match self {
-            Outer::Tcp(outer) => {
-                outer.open_context(context.number, context.members);
-                Ok(())
-            }
-            Outer::Ofi(outer) => outer.outer_mut().open_context(context).map(drop),
-        }
-    }
-
-    pub(crate) fn close_context(&mut self, number: u32) -> Result<()> {
-        match self {
-            Outer::Tcp(outer) => {
-                outer.close_context(number);
-                Ok(())
-            }
-            Outer::Ofi(outer) => outer.outer_mut().close_context(ContextPlace(number)),
-        }
-    }
-
-    pub(crate) fn announce_by_messages(
+    pub(crate) fn tell_call(
         &mut self,
         messages: &mut Messages,
-        number: u32,
-        call: AgreedCall,
-    ) -> u32 {
-        match self {
-            Outer::Tcp(outer) => outer.announce_by_messages(messages, number, call),
-            Outer::Ofi(outer) => outer.outer_mut().announce_by_messages(ContextPlace(number), call),
-        }
+        to: usize,
+        note: CallNote,
+    ) -> Result<()> {
+        either!(self, outer => outer.tell_call(messages, to, note))
     }
 
-    pub(crate) fn find_mismatch(
-        &mut self,
-        messages: &mut Messages,
-        context: u32,
-        number: u32,
-    ) -> Option<Error> {
-        match self {
-            Outer::Tcp(outer) => outer.find_mismatch(messages, context, number),
-            Outer::Ofi(outer) => outer.outer_mut().find_mismatch(ContextPlace(context), number),
-        }
+    pub(crate) fn advance_end(&mut self, messages: &mut Messages) -> Result<bool> {
+        either!(self, outer => outer.advance_end(messages))
     }
 
-    pub(crate) fn have_left_compared(
-        &mut self,
-        messages: &mut Messages,
-        context: u32,
-        number: u32,
-    ) -> bool {
-        match self {
-            Outer::Tcp(outer) => outer.have_left_compared(messages, context, number),
-            Outer::Ofi(outer) => {
-                outer.outer_mut().have_left_compared(ContextPlace(context), number)
-            }
-        }
-    }
-
-    /// Prepares [`say_goodbye`](Outer::say_goodbye), which may follow when [`is_telling`](Outer::is_telling) has ended.
-    pub(crate) fn begin_goodbye(&mut self, messages: &mut Messages) -> Result<()> {
-        match self {
-            Outer::Tcp(_) => Ok(()),
-            Outer::Ofi(outer) => outer.begin_goodbye(messages),
-        }
-    }
-
-    pub(crate) fn is_telling(&self) -> bool {
-        match self {
-            Outer::Tcp(_) => false,
-            Outer::Ofi(outer) => outer.is_telling(),
-        }
-    }
-
-    pub(crate) fn say_goodbye(&mut self, messages: &mut Messages) -> Result<()> {
-        match self {
-            Outer::Tcp(outer) => outer.say_goodbye(messages),
-            Outer::Ofi(outer) => outer.outer_mut().say_goodbye(),
-        }
-    }
-
-    pub(crate) fn is_through(&self) -> bool {
-        match self {
-            Outer::Tcp(outer) => outer.is_through(),
-            Outer::Ofi(outer) => outer.outer().is_through(),
-        }
-    }
-
-    /// Ends this rank's part of the run, and returns the status of its process.
     pub(crate) fn close(self, outcome: Result<()>) -> i32 {
         either!(self, outer => outer.close(outcome))
+    }
+
+    /// Returns the object that sends reports to the process that started the run, also while a program uses this rank.
+    pub(crate) fn reporter(&self) -> Reporter {
+        either!(self, outer => outer.reporter())
     }
 }

@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use contract::{Destination, Envelope, Error, Request, Result, Selector};
-use engine::{Messages, PeerState, Poll, Transport, Unexpected};
+use engine::{CallNote, Messages, PeerState, Poll, Transport, Unexpected};
 use fabric_shm::Rings;
 use launcher::{Backoff, PollState, Seat};
 
@@ -124,16 +124,11 @@ impl Transport for Routes {
     }
 
     fn take_moved(&mut self) -> bool {
-        self.rings.take_moved() | self.outer.take_moved()
+        self.rings.take_moved()
     }
 
-    #[inline]
-    fn has_own_processor(&self) -> bool {
-        self.rings.has_own_processor()
-    }
-
-    fn backoff(&self) -> Backoff {
-        self.rings.backoff()
+    fn backoff(&self, own_processor: bool) -> Backoff {
+        self.rings.backoff(own_processor)
     }
 
     fn activity(&self) -> u64 {
@@ -187,6 +182,24 @@ impl Transport for Routes {
     fn leave(&mut self, messages: &mut Messages) -> Result<()> {
         self.rings.leave(messages)?;
         self.outer.leave(messages)
+    }
+
+    fn tell_call(&mut self, messages: &mut Messages, to: usize, note: CallNote) -> Result<()> {
+        self.outer.tell_call(messages, to, note)
+    }
+
+    fn advance_end(&mut self, messages: &mut Messages) -> Result<bool> {
+        self.outer.advance_end(messages)
+    }
+
+    fn close(self, outcome: Result<()>) -> i32 {
+        // In this order: whoever started the run should hear from the rank itself before it hears from its host.
+        let status = self.outer.close(outcome.clone());
+        status.max(self.rings.close(outcome))
+    }
+
+    fn host_of(&self, rank: usize) -> Option<usize> {
+        self.places.host_of(rank)
     }
 
     fn abandon(&mut self) {

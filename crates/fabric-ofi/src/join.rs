@@ -1,10 +1,12 @@
 //! Joins a run, over the connections of `fabric-tcp`, through which the ranks exchange their addresses.
 
-use contract::{Endpoint, Error, Process, Result};
+use contract::{Error, Process, Result};
+use engine::Transport;
 use fabric_tcp::{HostPart, RankOfHost, Secret, TcpProcess, local, remote};
 use launcher::Seat;
 
 use crate::OfiEndpoint;
+use crate::endpoint::description;
 use crate::objects::{ADDRESS_BYTES, Objects, other_provider};
 use crate::provider::Provider;
 use crate::transport::{Libfabric, RankOnHost};
@@ -102,16 +104,25 @@ fn meet(
     provider: Option<&str>,
     mut launched: Option<RankOnHost>,
 ) -> Result<OfiEndpoint> {
-    let parts = match open(&mut tcp, provider, &mut launched) {
-        Err(error) => Box::new((error, tcp.into_endpoint(), launched)),
-        Ok(objects) => match Libfabric::begin(objects, tcp.into_endpoint(), launched) {
-            Ok(engine) => return OfiEndpoint::new(engine),
-            Err(parts) => parts,
-        },
+    let objects = match open(&mut tcp, provider, &mut launched) {
+        Ok(objects) => objects,
+        Err(error) => {
+            tcp.finish(Err(error.clone()));
+            return Err(launched.map_or(error.clone(), |launched| launched.seat.give_up(error)));
+        }
     };
-    let (error, outer, launched) = *parts;
-    outer.finish(Err(error.clone()));
-    Err(launched.map_or(error.clone(), |launched| launched.seat.give_up(error)))
+    let description = description(&objects);
+    let (engine, placement, clock) = tcp.into_endpoint().into_parts();
+    let rank = engine.rank();
+    let next = |connections| Libfabric::begin(objects, rank, connections, launched);
+    match engine.try_with_transport(next) {
+        Ok(engine) => Ok(OfiEndpoint::new(engine, placement, clock, description)),
+        Err(parts) => {
+            let (error, connections, launched) = *parts;
+            connections.close(Err(error.clone()));
+            Err(launched.map_or(error.clone(), |launched| launched.seat.give_up(error)))
+        }
+    }
 }
 
 fn open(

@@ -12,7 +12,7 @@
 //! `frame`, the format of messages; `transport`, protocols and polls; `endpoint`, the implementation of the
 //! contract; `mesh`, `control` and `supervision`, how ranks connect and learn of each other's end; `other_processes`,
 //! those of other runs.
-// The one exception is `endpoint`, which promises how long the memory of a request is used.
+// The one exception is `interface::listed`.
 #![deny(unsafe_code)]
 
 mod activities;

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use contract::{Error, Result};
 use launcher::Seat;
 
-use crate::endpoint::TcpEndpoint;
+use crate::endpoint::meet;
 use crate::handshake::Acceptor;
 use crate::mesh::{Connected, connect_all};
 use crate::process::TcpProcess;
@@ -66,5 +66,5 @@ pub(crate) fn single(connected: Vec<Connected>) -> Result<Vec<Option<Stream>>> {
 
 /// Creates the rank over an engine with its connections.
 pub(crate) fn begin(engine: Engine, own: IpAddr) -> Result<TcpProcess> {
-    TcpEndpoint::meet(engine, own.to_string()).map(TcpProcess::new)
+    meet(engine, own.to_string()).map(TcpProcess::new)
 }

@@ -24,7 +24,7 @@ impl TcpProcess {
 
     /// Returns a handle that passes reports to the process that started the run while a program holds this rank.
     pub fn reporter(&self) -> Reporter {
-        self.0.endpoint().reporter()
+        self.0.endpoint().transport().reporter()
     }
 
     /// Sends `word` to all ranks, and returns the words of all ranks in their order. All must have the same length.

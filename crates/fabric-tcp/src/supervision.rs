@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-use contract::{Error, Priority, PriorityGranted, Result};
+use contract::{Error, Result};
 use hosts::Placement;
 use launcher::Seat;
 
@@ -86,16 +86,6 @@ impl Supervision {
         match self {
             Supervision::Local(seat) => Some(seat),
             Supervision::Remote(_) | Supervision::Nobody => None,
-        }
-    }
-
-    /// Requests a priority among the ranks that share this rank's processor.
-    pub(crate) fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
-        match self {
-            Supervision::Local(seat) => seat.set_priority(priority),
-            Supervision::Remote(_) | Supervision::Nobody => PriorityGranted::Refused {
-                why: "ranks over TCP have priorities only where one host starts them all".into(),
-            },
         }
     }
 

@@ -25,7 +25,7 @@ pub(crate) fn check(hosts: Option<&Hosts>, provider: Option<&str>) -> Result<(),
 pub(super) fn execute(tcp: TcpProcess, provider: &str, job: &Job) -> i32 {
     let provider = Some(provider).filter(|name| !name.is_empty());
     let run = |mut rank: Process<OfiEndpoint>| {
-        let reporter = rank.endpoint().reporter();
+        let reporter = rank.endpoint().transport().reporter();
         let outcome = job::execute(&mut rank.world(), job, &|bytes| reporter.report(bytes));
         rank.finish(outcome)
     };

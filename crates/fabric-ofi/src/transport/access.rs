@@ -1,9 +1,10 @@
 //! Operations on memory of other ranks, which the provider executes.
 
-use contract::{OneSidedOperation, RemotePlace, Request, Result};
-use engine::{Messages, Transfer};
+use contract::{AtomicElement, AtomicElements, OneSidedOperation, RemotePlace, Request, Result};
+use engine::{Messages, NetworkAccess, Transfer};
 
 use super::Libfabric;
+use crate::objects::Objects;
 use crate::provider::AtomicOrder;
 use crate::slots::{Access, Slot};
 
@@ -38,7 +39,7 @@ impl UnderWay {
 
 impl Libfabric {
     /// Starts an operation on memory of rank `to`, after all operations that wait for room at the provider.
-    pub(crate) fn start_access(
+    fn start_access(
         &mut self,
         messages: &mut Messages,
         to: usize,
@@ -79,6 +80,40 @@ impl Libfabric {
     pub(super) fn accessed(&mut self, access: &Access) {
         let atomic = access.as_atomic();
         atomic.into_iter().for_each(|atomic| self.peers[access.to].atomics.ended(atomic));
+    }
+}
+
+/// One-sided operations on registered memory, if the provider has them.
+impl NetworkAccess for Libfabric {
+    unsafe fn register(&mut self, start: *mut u8, bytes: usize) -> Option<RemotePlace> {
+        self.objects.as_mut()?.register(start, bytes)
+    }
+
+    fn unregister(&mut self, place: RemotePlace) {
+        // After an error nothing is registered any more.
+        self.objects.iter_mut().for_each(|objects| objects.unregister(place));
+    }
+
+    fn atomic_elements(&self) -> AtomicElements {
+        self.objects.as_ref().map_or_else(AtomicElements::default, Objects::atomic_elements)
+    }
+
+    fn longest_bytes(&self, element: Option<AtomicElement>) -> usize {
+        self.objects.as_ref().map_or(usize::MAX, |objects| match element {
+            Some(element) => objects.atomic_bytes_max(element),
+            None => objects.provider.message_bytes_max,
+        })
+    }
+
+    unsafe fn start(
+        &mut self,
+        messages: &mut Messages,
+        to: usize,
+        place: (RemotePlace, u64),
+        operation: OneSidedOperation,
+    ) -> Result<Request> {
+        let started = self.start_access(messages, to, place, operation);
+        self.known(messages, started)
     }
 }
 

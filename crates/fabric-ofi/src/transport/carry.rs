@@ -16,12 +16,14 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use contract::{Error, Request, Result};
-use engine::{Contents, Messages, PeerState, Poll, Transport, Unexpected};
-use launcher::{Backoff, PollState, Seat};
+use engine::{CallNote, Contents, Messages, NetworkAccess, PeerState, Poll, Transport, Unexpected};
+use launcher::{PollState, Seat};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::Libfabric;
+use super::{End, Libfabric};
 
+/// Longest sleep at the end of a run, when no descriptor need become readable for the awaited event.
+const BRIEF_SLEEP: Duration = Duration::from_millis(2);
 /// Number of polls of the provider between two polls of the connections.
 const POLLS: u64 = 64;
 /// Number of times that a rank yields before it sleeps, where nothing wakes it.
@@ -40,7 +42,7 @@ impl Transport for Libfabric {
     }
 
     fn seat(&self) -> Option<&Seat> {
-        self.launched.as_ref().map(|here| &here.seat).or(self.outer.seat())
+        self.launched.as_ref().map(|here| &here.seat).or(self.connections.seat())
     }
 
     fn start_send(&mut self, messages: &mut Messages, to: usize, request: Request) -> Result<()> {
@@ -74,25 +76,12 @@ impl Transport for Libfabric {
         if self.polls.is_multiple_of(POLLS) { self.check(messages) } else { Ok(()) }
     }
 
-    fn take_moved(&mut self) -> bool {
-        let has_moved = self.activity != self.rested_at;
-        self.rested_at = self.activity;
-        has_moved
-    }
-
-    fn has_own_processor(&self) -> bool {
-        self.spins
-    }
-
-    fn backoff(&self) -> Backoff {
-        Backoff::on_descriptors(self.spins)
-    }
-
     fn activity(&self) -> u64 {
         self.activity
     }
 
     fn sleep(&mut self, messages: &mut Messages, limit: Duration) -> Result<Option<Duration>> {
+        let limit = if self.end == End::No { limit } else { limit.min(BRIEF_SLEEP) };
         let slept = self.sleep_on_descriptors(limit);
         let slept = self.known(messages, slept)?;
         self.check(messages)?;
@@ -100,13 +89,14 @@ impl Transport for Libfabric {
     }
 
     fn abort_reason(&mut self) -> Option<Error> {
-        self.outer.abort_reason_at_hand()
+        self.connections.abort_reason()
     }
 
     /// The connections tell of ranks that have died.
     fn check(&mut self, messages: &mut Messages) -> Result<()> {
-        let polled = self.outer.poll_and_check_run();
-        self.known(messages, polled)
+        let polled = self.connections.poll_with(messages, None).map(drop);
+        let checked = polled.and_then(|()| self.connections.check_supervision(messages));
+        self.known(messages, checked)
     }
 
     fn state(&self, rank: usize) -> PeerState {
@@ -127,6 +117,39 @@ impl Transport for Libfabric {
         self.known(messages, told)
     }
 
+    fn tell_call(&mut self, messages: &mut Messages, to: usize, note: CallNote) -> Result<()> {
+        self.connections.tell_call(messages, to, note)
+    }
+
+    fn advance_end(&mut self, messages: &mut Messages) -> Result<bool> {
+        let advanced = self.go_on_ending(messages);
+        self.known(messages, advanced)
+    }
+
+    fn close(self, outcome: Result<()>) -> i32 {
+        let (connections, launched) = self.into_parts();
+        // In this order, so that the process that started the run receives this rank's error before its host's.
+        let status = connections.close(outcome.clone());
+        launched.map_or(status, |launched| status.max(launched.seat.finish(outcome)))
+    }
+
+    fn host(&self) -> u16 {
+        self.launched.as_ref().map_or(0, |here| here.host)
+    }
+
+    fn host_of(&self, rank: usize) -> Option<usize> {
+        self.launched.as_ref()?.hosts.get(rank).map(|&host| usize::from(host))
+    }
+
+    fn access(&self) -> Option<&dyn NetworkAccess> {
+        // Also after a failure, which the operations then return.
+        if self.has_access { Some(self) } else { None }
+    }
+
+    fn access_mut(&mut self) -> Option<&mut dyn NetworkAccess> {
+        if self.has_access { Some(self) } else { None }
+    }
+
     fn abandon(&mut self) {
         self.objects = None;
     }
@@ -134,7 +157,7 @@ impl Transport for Libfabric {
     fn poll_state(&self) -> PollState {
         let [sent, received] = self.traffic;
         // Another rank may still be about to join over these connections.
-        let outer = self.outer.poll_state();
+        let outer = self.connections.poll_state();
         let may_end_otherwise =
             self.objects.is_none() || self.waits_for_room() || self.slots.has_incomplete();
         PollState {

@@ -1,9 +1,9 @@
 //! Ranks that leave, and the end of this rank's own part.
 
-use contract::{Endpoint, Result};
-use engine::{Messages, PeerState};
+use contract::Result;
+use engine::{Messages, PeerState, Transport};
 
-use super::Libfabric;
+use super::{End, Libfabric};
 use crate::tags::Beside;
 
 /// The number of polls after the word that a rank has left, until its messages count as complete. The completions of
@@ -13,27 +13,26 @@ const POLLS_AFTER: u64 = 3;
 impl Libfabric {
     /// Informs all others that this rank starts no more messages of its own and receives none.
     pub(super) fn tell_left(&mut self, messages: &mut Messages) -> Result<()> {
+        self.end = End::Left;
         self.tell_all(messages, Beside::Left(self.rank as u32))?;
-        self.outer.leave()
+        self.connections.leave(messages)
     }
 
-    /// Informs all others that this is the last word of this rank, after what it has sent was received.
-    ///
-    /// # Errors
-    /// The provider's.
-    pub fn begin_goodbye(&mut self, messages: &mut Messages) -> Result<()> {
-        let told = self.tell_all(messages, Beside::Goodbye(self.rank as u32));
-        self.known(messages, told)
+    /// Says goodbye to all others, over the connections only when the provider has completed that.
+    pub(super) fn go_on_ending(&mut self, messages: &mut Messages) -> Result<bool> {
+        if matches!(self.end, End::No | End::Left) {
+            self.end = End::SaysGoodbye;
+            self.tell_all(messages, Beside::Goodbye(self.rank as u32))?;
+        }
+        if self.end == End::SaysGoodbye && !self.slots.has_words() {
+            self.end = End::Closes;
+        }
+        if self.end == End::Closes { self.connections.advance_end(messages) } else { Ok(false) }
     }
 
     fn tell_all(&mut self, messages: &Messages, word: Beside) -> Result<()> {
         let (me, ranks) = (self.rank, self.peers.len());
         (0..ranks).filter(|&rank| rank != me).try_for_each(|rank| self.tell(messages, rank, word))
-    }
-
-    /// Returns whether words of this rank wait for the provider.
-    pub fn is_telling(&self) -> bool {
-        self.slots.has_words()
     }
 
     pub(super) fn state_of(&self, rank: usize) -> PeerState {

@@ -22,9 +22,9 @@ use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use contract::{Endpoint, Error, Request, Result};
-use engine::Messages;
-use fabric_tcp::TcpEndpoint;
+use contract::{Error, Request, Result};
+use engine::{Messages, Transport};
+use fabric_tcp::{Connections, Reporter};
 use launcher::{LONGEST_SLEEP, Seat};
 use rustix::event::epoll;
 
@@ -40,9 +40,6 @@ const WORD_RECEIVES: usize = 8;
 const MESSAGE_RECEIVES_MAX: usize = 32;
 /// The assumed number of receives of a provider that does not state one.
 const RECEIVES_UNKNOWN: usize = 256;
-
-/// The message engine over libfabric.
-pub(crate) type Engine = engine::MessageEngine<Libfabric>;
 
 /// A send that waits until the provider has room for it.
 #[derive(Clone, Copy)]
@@ -96,20 +93,20 @@ pub struct Libfabric {
     buffers: VecDeque<(u32, Option<Completed>)>,
     polls: u64,
     activity: u64,
-    /// The activity when the program last polled without success.
-    rested_at: u64,
     /// Number of sleeps in a row, since the activity was this.
     sleeps: (u64, u32),
     /// Numbers of the messages and words that the provider has accepted, and of those that it has delivered.
     traffic: [u64; 2],
     completed: Vec<Completed>,
     /// The connections with all ranks and with the process that started the run.
-    pub(crate) outer: TcpEndpoint,
+    connections: Connections,
     /// The descriptor that becomes readable when one of these connections does.
-    pub(crate) waker: OwnedFd,
+    waker: OwnedFd,
     /// The seat of this rank on its host, if the process of a host has started it.
-    pub(crate) launched: Option<RankOnHost>,
-    pub(crate) spins: bool,
+    launched: Option<RankOnHost>,
+    /// True if the provider has one-sided operations.
+    has_access: bool,
+    end: End,
 }
 
 /// A rank's seat on its host, if the process of a host has started it.
@@ -122,21 +119,35 @@ pub(crate) struct RankOnHost {
 }
 
 /// Parts of a rank that could not begin, to report that.
-pub(crate) type Parts = (Error, TcpEndpoint, Option<RankOnHost>);
+pub(crate) type Parts = (Error, Connections, Option<RankOnHost>);
+
+/// How far the end of this rank's part has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// It has not left.
+    No,
+    /// It has left. No descriptor need become readable for what it waits for.
+    Left,
+    /// It has said goodbye over libfabric.
+    SaysGoodbye,
+    /// It says goodbye over the connections.
+    Closes,
+}
 
 impl Libfabric {
-    /// Begins the messages of the rank of `outer`. The objects must have the addresses of all ranks.
+    /// Begins the messages of a rank. The objects must have the addresses of all ranks.
     ///
     /// # Errors
     /// The provider's and the system's, with the other parts.
     pub(crate) fn begin(
         objects: Objects,
-        mut outer: TcpEndpoint,
+        rank: usize,
+        mut connections: Connections,
         launched: Option<RankOnHost>,
-    ) -> std::result::Result<Engine, Box<Parts>> {
-        let waker = match outer.descriptor() {
+    ) -> std::result::Result<Self, Box<Parts>> {
+        let waker = match connections.descriptor() {
             Ok(waker) => waker,
-            Err(error) => return Err(Box::new((error, outer, launched))),
+            Err(error) => return Err(Box::new((error, connections, launched))),
         };
         let receives_max = match objects.provider.receives_max {
             0 => RECEIVES_UNKNOWN,
@@ -144,12 +155,12 @@ impl Libfabric {
         };
         let free = receives_max.saturating_sub(WORD_RECEIVES);
         let buffers = (free / 2).clamp(1, MESSAGE_RECEIVES_MAX);
-        let (rank, size) = (outer.rank(), outer.size());
+        let has_access = objects.provider.remote.is_some();
         let mut begun = Libfabric {
             objects: Some(objects),
             slots: Slots::default(),
             rank,
-            peers: vec![Peer::default(); size],
+            peers: vec![Peer::default(); connections.size()],
             posts: VecDeque::new(),
             data_receives: VecDeque::new(),
             receiving: 0,
@@ -158,20 +169,20 @@ impl Libfabric {
             buffers: VecDeque::with_capacity(buffers),
             polls: 0,
             activity: 0,
-            rested_at: 0,
             sleeps: (0, 0),
             traffic: [0; 2],
             completed: Vec::new(),
-            spins: outer.every_rank_has_a_processor(),
-            outer,
+            connections,
             waker,
             launched,
+            has_access,
+            end: End::No,
         };
         match begun.post_receives(buffers) {
-            Ok(()) => Ok(Engine::new(rank, begun)),
+            Ok(()) => Ok(begun),
             Err(error) => {
-                begun.objects = None;
-                Err(Box::new((error, begun.outer, begun.launched)))
+                let (connections, launched) = begun.into_parts();
+                Err(Box::new((error, connections, launched)))
             }
         }
     }
@@ -196,19 +207,9 @@ impl Libfabric {
         self.objects.as_ref().ok_or_else(|| Error::Program("the endpoint is closed".into()))
     }
 
-    /// Returns the objects, to change them.
-    pub(crate) fn objects_mut(&mut self) -> Option<&mut Objects> {
-        self.objects.as_mut()
-    }
-
-    /// Returns the connections, which carry no messages of the program.
-    pub fn outer(&self) -> &TcpEndpoint {
-        &self.outer
-    }
-
-    /// Returns them mutably.
-    pub fn outer_mut(&mut self) -> &mut TcpEndpoint {
-        &mut self.outer
+    /// Returns a handle that passes reports to the process that started the run, also while a program holds this rank.
+    pub fn reporter(&self) -> Reporter {
+        self.connections.reporter()
     }
 
     /// Returns a descriptor that is readable when something may have arrived, for sleeps of at most
@@ -248,14 +249,6 @@ impl Libfabric {
         }
     }
 
-    /// Ends this rank's part of the run, and returns the status of its process.
-    pub fn close(self, outcome: Result<()>) -> i32 {
-        let (outer, launched) = self.into_parts();
-        // In this order, so that the process that started the run receives this rank's error before its host's.
-        let status = outer.close(outcome.clone());
-        launched.map_or(status, |launched| status.max(launched.seat.finish(outcome)))
-    }
-
     /// Returns whether anything waits for room at the provider. No descriptor need become readable when there is room.
     pub(crate) fn waits_for_room(&self) -> bool {
         !self.posts.is_empty() || !self.data_receives.is_empty() || !self.accesses.is_empty()
@@ -270,8 +263,8 @@ impl Libfabric {
             Err(error) => {
                 self.objects = None;
                 messages.check()?;
-                let cause = self.outer.cause_of(error);
-                Err(messages.fail(cause))
+                let cause = self.connections.wait_for_cause();
+                Err(messages.fail(cause.unwrap_or(error)))
             }
             well => well,
         }
@@ -280,11 +273,11 @@ impl Libfabric {
 
 impl Libfabric {
     /// Closes the endpoint, and returns what is left: the connections, and the seat.
-    fn into_parts(self) -> (TcpEndpoint, Option<RankOnHost>) {
-        let Libfabric { objects, slots, outer, launched, .. } = self;
+    fn into_parts(self) -> (Connections, Option<RankOnHost>) {
+        let Libfabric { objects, slots, connections, launched, .. } = self;
         // Closed before the slots are freed, because the provider uses their memory.
         drop(objects);
         drop(slots);
-        (outer, launched)
+        (connections, launched)
     }
 }

@@ -49,7 +49,7 @@ fn serve_remote() -> i32 {
 }
 
 fn run(mut rank: Process<OfiEndpoint>, case: &str) -> i32 {
-    let reporter = rank.endpoint().reporter();
+    let reporter = rank.endpoint().transport().reporter();
     let outcome = match case.split_once(' ') {
         Some(("windows", name)) => crate::windows::program(&mut rank.world(), name),
         Some(("matching", _)) => crate::matching::program(rank.endpoint_mut()),

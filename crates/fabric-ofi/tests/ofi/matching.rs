@@ -180,7 +180,9 @@ impl Receiver {
 
     /// Returns the receives that are known to have a message.
     fn matched(&self, endpoint: &OfiEndpoint) -> Vec<bool> {
-        let has_message = |one: &Receive| one.open.is_none_or(|it| endpoint.is_matched(it));
+        let has_message = |one: &Receive| {
+            one.open.is_none_or(|it| endpoint.messages().transfers[it].is_matched())
+        };
         self.receives.iter().map(has_message).collect()
     }
 
@@ -193,7 +195,7 @@ impl Receiver {
     /// Cancels a receive, unless it has a message.
     fn cancel(&mut self, endpoint: &mut OfiEndpoint, place: usize) -> Result<()> {
         let Some(request) = self.receives[place].open else { return Ok(()) };
-        let is_matched = endpoint.is_matched(request);
+        let is_matched = endpoint.messages().transfers[request].is_matched();
         let is_cancelled = endpoint.cancel_receive(request);
         ensure(is_cancelled != is_matched, || {
             format!("a receive was matched: {is_matched}, cancelled: {is_cancelled}")

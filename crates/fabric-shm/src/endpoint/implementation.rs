@@ -14,7 +14,6 @@ use contract::{
 use super::ShmEndpoint;
 use crate::collectives::HostCollectives;
 use crate::transport::Engine;
-use engine::Transport;
 
 impl RemoteMemory for ShmEndpoint {
     fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
@@ -64,7 +63,7 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn every_rank_has_a_processor(&self) -> bool {
-        self.engine.transport().has_own_processor()
+        self.engine.has_own_processor()
     }
 
     fn describe(&self) -> FabricDescription {

@@ -5,8 +5,6 @@ use collectives::plan::Topology;
 use super::Team;
 use super::agreement::Awaited;
 use crate::board::{SLOTS, has_reached};
-use engine::Transport;
-
 use crate::primitive::spin_loop;
 
 use crate::transport::Rings;

@@ -81,13 +81,13 @@ impl Transport for Rings {
     }
 
     #[inline]
-    fn has_own_processor(&self) -> bool {
-        self.choices.every_rank_has_a_processor
+    fn backoff(&self, own_processor: bool) -> Backoff {
+        Backoff::in_memory(own_processor)
     }
 
-    #[inline]
-    fn backoff(&self) -> Backoff {
-        Backoff::in_memory(self.choices.every_rank_has_a_processor)
+    #[inline(always)]
+    fn activity(&self) -> u64 {
+        0
     }
 
     fn note_long_wait(&self) {
@@ -148,6 +148,14 @@ impl Transport for Rings {
     fn leave(&mut self, _messages: &mut Messages) -> Result<()> {
         self.segment.seat().leave();
         Ok(())
+    }
+
+    fn advance_end(&mut self, _messages: &mut Messages) -> Result<bool> {
+        Ok(true)
+    }
+
+    fn close(self, outcome: Result<()>) -> i32 {
+        self.segment.seat().finish(outcome)
     }
 
     fn abandon(&mut self) {

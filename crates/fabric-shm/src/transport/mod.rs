@@ -108,7 +108,7 @@ impl Rings {
         };
         // From here on nobody reads what was published.
         let cma = cma.agree(&segment);
-        Engine::new(me, Rings::with(segment, me, choices, cma))
+        Engine::new(me, Rings::with(segment, me, choices, cma), choices.every_rank_has_a_processor)
     }
 
     /// Returns the rings of a rank that has joined.
@@ -149,7 +149,20 @@ impl Rings {
     #[cfg(all(test, loom))]
     pub(crate) fn of_model(segment: Segment, me: usize) -> Engine {
         let choices = segment.seat().choices();
-        Engine::new(me, Rings::with(segment, me, choices, Cma::Forbidden))
+        let own_processor = choices.every_rank_has_a_processor;
+        Engine::new(me, Rings::with(segment, me, choices, Cma::Forbidden), own_processor)
+    }
+
+    /// Returns whether this rank, as every other, has a processor to itself.
+    #[inline]
+    pub fn has_own_processor(&self) -> bool {
+        self.choices.every_rank_has_a_processor
+    }
+
+    /// Sets that, if the caller knows it better than the launcher. All ranks must make the same call, before any of them
+    /// waits.
+    pub fn set_own_processor(&mut self, has: bool) {
+        self.choices.every_rank_has_a_processor = has;
     }
 
     /// Returns the number of consecutive polls of a wait that have moved nothing.
@@ -185,12 +198,6 @@ impl Rings {
             None => rank as usize,
             Some(places) => places[rank as usize],
         }
-    }
-
-    /// Sets whether every rank has a processor, if the caller knows that better than the launcher. All ranks must make
-    /// the same call, before any of them waits.
-    pub fn set_every_rank_has_a_processor(&mut self, has: bool) {
-        self.choices.every_rank_has_a_processor = has;
     }
 
     #[inline]

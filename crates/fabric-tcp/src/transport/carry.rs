@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use contract::{Error, Request, Result};
-use engine::{Messages, PeerState, Poll, Transport, Unexpected};
-use launcher::{Backoff, PollState, Seat};
+use engine::{CallNote, Messages, PeerState, Poll, Transport, Unexpected};
+use launcher::{PollState, Seat};
 
 use super::{Connection, Connections};
 use crate::frame::Kind;
@@ -51,20 +51,6 @@ impl Transport for Connections {
         self.poll_with(messages, partner).map(drop)
     }
 
-    fn take_moved(&mut self) -> bool {
-        let has_moved = self.activity != self.rested_at;
-        self.rested_at = self.activity;
-        has_moved
-    }
-
-    fn has_own_processor(&self) -> bool {
-        self.spins
-    }
-
-    fn backoff(&self) -> Backoff {
-        Backoff::on_descriptors(self.spins)
-    }
-
     fn activity(&self) -> u64 {
         self.activity
     }
@@ -103,6 +89,25 @@ impl Transport for Connections {
 
     fn leave(&mut self, messages: &mut Messages) -> Result<()> {
         self.tell_all(messages, Kind::Leaving)
+    }
+
+    fn tell_call(&mut self, messages: &mut Messages, to: usize, note: CallNote) -> Result<()> {
+        self.tell_note(messages, to, note)
+    }
+
+    fn advance_end(&mut self, messages: &mut Messages) -> Result<bool> {
+        if !self.has_said_goodbye {
+            self.has_said_goodbye = true;
+            self.say_goodbye(messages)?;
+        }
+        Ok(self.is_through())
+    }
+
+    fn close(mut self, outcome: Result<()>) -> i32 {
+        self.acknowledge_all();
+        // The connections are closed after that, so that the others can learn the reason.
+        let Connections { supervision, peers: _peers, .. } = self;
+        supervision.finish(outcome)
     }
 
     fn poll_state(&self) -> PollState {

@@ -46,13 +46,13 @@ impl Connections {
     ///
     /// # Errors
     /// Errors of messages.
-    pub fn say_goodbye(&mut self, messages: &mut Messages) -> Result<()> {
+    pub(crate) fn say_goodbye(&mut self, messages: &mut Messages) -> Result<()> {
         self.tell_all(messages, Kind::Goodbye)
     }
 
     /// Returns whether all ranks have said goodbye. No rank closes a connection earlier, because data in transit would
     /// be lost with it.
-    pub fn is_through(&self) -> bool {
+    pub(super) fn is_through(&self) -> bool {
         let is_through = |peer: &Connection| {
             peer.goodbye && !peer.has_outgoing() && (peer.is_closed() || peer.is_delivered())
         };

@@ -5,12 +5,10 @@
 //!
 //! Messages are written from and read into the program's own memory.
 
-mod agreement;
 mod carry;
 mod connection;
 mod ending;
 mod links;
-mod mismatch;
 mod progress;
 mod start;
 mod stream;
@@ -18,15 +16,12 @@ mod watch;
 
 use std::net::TcpStream;
 
-use contract::ContextPlace;
-
 pub(crate) use connection::{CREDIT_BYTES, EAGER_MAX};
 pub(crate) use stream::Stream;
 
 use crate::Reporter;
 use crate::reconnect::Reconnector;
 use crate::supervision::Supervision;
-use agreement::Agreement;
 use connection::Connection;
 use watch::Watch;
 
@@ -46,16 +41,13 @@ pub struct Connections {
     watch: Option<Watch>,
     /// False if no connection waits until its socket accepts data. A poll then needs to visit none.
     may_wait_to_write: bool,
-    agreement: Agreement,
-    /// True if waits poll repeatedly before they sleep.
-    pub(crate) spins: bool,
     polls: u32,
     /// Counts everything that may have changed the state of an operation.
     activity: u64,
-    /// The activity when the program last polled without success.
-    rested_at: u64,
     /// Number of other ranks that have announced that they leave.
     others_left: usize,
+    /// True if this rank has said goodbye to all others.
+    has_said_goodbye: bool,
 }
 
 impl Connections {
@@ -68,8 +60,6 @@ impl Connections {
         reconnector: Option<Reconnector>,
     ) -> Engine {
         let peers: Vec<_> = streams.into_iter().map(|one| one.map(Connection::new)).collect();
-        let mut agreement = Agreement::default();
-        agreement.open(ContextPlace::WORLD.0, (0..peers.len()).collect());
         let connections = Connections {
             rank,
             supervision,
@@ -77,14 +67,12 @@ impl Connections {
             reconnector,
             watch: None,
             may_wait_to_write: false,
-            agreement,
-            spins: false,
             polls: 0,
             activity: 0,
-            rested_at: 0,
             others_left: 0,
+            has_said_goodbye: false,
         };
-        Engine::new(rank, connections)
+        Engine::new(rank, connections, false)
     }
 
     /// Adds a connection to another process. Returns the rank by which this engine knows it.
@@ -104,18 +92,14 @@ impl Connections {
         self.may_wait_to_write
     }
 
+    /// Returns why the run was aborted, which may take a moment to become known, or `None` if it does not.
+    pub fn wait_for_cause(&mut self) -> Option<contract::Error> {
+        self.supervision.wait_for_cause()
+    }
+
     /// Returns a handle that passes reports to the process that started the run, also while a program holds this rank.
     pub fn reporter(&self) -> Reporter {
         self.supervision.reporter()
-    }
-
-    /// Reports the outcome of this rank's part to the supervision, and returns the status that the process should exit
-    /// with.
-    pub fn close(mut self, outcome: contract::Result<()>) -> i32 {
-        self.acknowledge_all();
-        // The connections are closed after that, so that the others can learn the reason.
-        let Connections { supervision, peers: _peers, .. } = self;
-        supervision.finish(outcome)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Progress without waiting: reading and writing.
 
-use contract::{Envelope, Error, Request, Result};
-use engine::{Contents, Location, Messages, Rts, Unexpected};
+use contract::{AgreedCall, CallId, Envelope, Error, Request, Result};
+use engine::{CallNote, CallNoteKind, Contents, Location, Messages, Rts, Unexpected};
 
 use super::connection::{Body, EAGER_MAX, Target};
 use super::{Connection, Connections};
@@ -107,9 +107,12 @@ impl Connections {
             Kind::Rts => return self.begin_rendezvous(messages, from, header),
             Kind::Cts => return self.send_data(messages, from, header),
             Kind::Data => return self.begin_data(messages, from, header),
-            Kind::Collective => return self.take_call_id(messages, from, header),
-            Kind::CollectiveQuestion => return self.answer_call_id(messages, from, header),
-            Kind::CollectiveAnswer => self.take_answered_call_id(from, header),
+            Kind::Collective | Kind::CollectiveQuestion | Kind::CollectiveAnswer => {
+                self.activity += 1;
+                if let Some(reply) = messages.take_call_note(from, note_in(header)) {
+                    return self.tell_note(messages, from, reply);
+                }
+            }
         }
         Ok(())
     }
@@ -197,6 +200,22 @@ impl Connections {
         Ok(())
     }
 
+    /// Tells a rank about a call, unless it has ended.
+    pub(super) fn tell_note(
+        &mut self,
+        messages: &mut Messages,
+        to: usize,
+        note: CallNote,
+    ) -> Result<()> {
+        match &mut self.peers[to] {
+            Some(peer) if !peer.goodbye => {
+                peer.queue(header_of(note), None);
+                self.write_to(messages, to)
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn end_of_stream(&mut self, messages: &mut Messages, from: usize) -> Result<()> {
         match &mut self.peers[from] {
             Some(peer) if peer.goodbye && peer.body.is_none() => {
@@ -224,6 +243,31 @@ impl Connections {
 fn protocol_violation(messages: &mut Messages, rank: usize, what: &str) -> Error {
     let reason = format!("rank {rank} sent what no rank sends: {what}");
     messages.fail(Error::System { what: "reading from another rank".into(), reason })
+}
+
+/// Returns what a frame tells about a call.
+fn note_in(header: Header) -> CallNote {
+    let Header { context, tag: number, request, bytes, .. } = header;
+    let kind = match header.kind {
+        Kind::CollectiveQuestion => CallNoteKind::Question,
+        Kind::CollectiveAnswer => CallNoteKind::Answer,
+        _ => CallNoteKind::Report,
+    };
+    let call = AgreedCall { id: CallId::from_bits(request), bytes: bytes as usize };
+    let call = Some(call).filter(|call| call.id != CallId::NONE);
+    CallNote { kind, context, number, call }
+}
+
+/// Returns the frame that tells about a call.
+fn header_of(note: CallNote) -> Header {
+    let kind = match note.kind {
+        CallNoteKind::Report => Kind::Collective,
+        CallNoteKind::Question => Kind::CollectiveQuestion,
+        CallNoteKind::Answer => Kind::CollectiveAnswer,
+    };
+    let AgreedCall { id, bytes } = note.call.unwrap_or(AgreedCall { id: CallId::NONE, bytes: 0 });
+    let (context, tag, request) = (note.context, note.number, id.bits());
+    Header { context, tag, request, bytes: bytes as u64, ..Header::new(kind) }
 }
 
 /// Returns the envelope of the message that a frame begins.

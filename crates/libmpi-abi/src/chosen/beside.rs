@@ -136,8 +136,10 @@ impl Chosen {
         match self.fabric {
             // SAFETY: the pointers live as long as their owner, which is borrowed.
             Fabric::Shm(endpoint) => unsafe { endpoint.as_ref() }.seat().run_number(),
-            // SAFETY: as above.
-            Fabric::Tcp(endpoint) => unsafe { endpoint.as_ref() }.run_number(),
+            Fabric::Tcp(endpoint) => {
+                // SAFETY: as above.
+                unsafe { endpoint.as_ref() }.seat().and_then(|seat| seat.run_number())
+            }
             Fabric::Cluster(_) | Fabric::Ofi(_) | Fabric::Proxy(_) => None,
         }
     }

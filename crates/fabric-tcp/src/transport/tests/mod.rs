@@ -9,7 +9,6 @@ use contract::{Completion, Destination, Envelope, Error, Readable, Request, Sele
 
 use super::*;
 use crate::control::{Control, Inbox};
-use crate::endpoint::end_together;
 use crate::frame::{Header, Kind};
 
 /// Nothing here takes seconds; a test that waits longer has found a hang.
@@ -200,7 +199,7 @@ fn after_a_failure_no_memory_is_used() {
         engine.post_send(to, lend(&data), Completion::Local).map(drop),
         engine.post_receive(selector(0, None, None), Writable::empty(), false).map(drop),
         engine.leave(),
-        end_together(&mut engine),
+        engine.end_together(),
     ];
     attempts.into_iter().for_each(|attempt| assert_eq!(attempt, Err(failed.clone())));
     assert_eq!(room, [0; 4]);
@@ -251,7 +250,7 @@ fn ranks_with_unreceived_sends_still_end() {
             let data = vec![1; LONG];
             let other = 1 - engine.rank();
             send(&mut engine, other, 5, &data, Completion::Local);
-            let ended = end_together(&mut engine);
+            let ended = engine.end_together();
             (ended, data.len())
         })
     });

@@ -20,9 +20,33 @@ const CLOSED: usize = 64;
 /// N times this time, however many ranks share a processor.
 const REPORT_AFTER_PER_MEMBER: Duration = Duration::from_millis(5);
 
+/// What a rank tells another about its calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallNote {
+    /// The reason.
+    pub kind: CallNoteKind,
+    /// The context.
+    pub context: u32,
+    /// Number of the call in the context.
+    pub number: u32,
+    /// The call. `None` in an answer if the rank has not made it, or no longer keeps it.
+    pub call: Option<AgreedCall>,
+}
+
+/// Why a rank tells another about its calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallNoteKind {
+    /// It waits in the call, or has found that the other is in another call.
+    Report,
+    /// It waits for a rank that has left, which answers.
+    Question,
+    /// The answer.
+    Answer,
+}
+
 /// The calls of all contexts.
 #[derive(Default)]
-pub(super) struct Agreement {
+pub(crate) struct Agreement {
     contexts: HashMap<u32, Calls>,
     /// Contexts that this rank has closed, the oldest first.
     closed: VecDeque<u32>,
@@ -71,11 +95,11 @@ impl Call {
 
 /// Another rank's call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CallReport {
-    pub(super) from: usize,
-    pub(super) number: u32,
+pub(crate) struct CallReport {
+    pub(crate) from: usize,
+    pub(crate) number: u32,
     /// `None` if it has not made the call or no longer keeps it.
-    pub(super) call: Option<AgreedCall>,
+    pub(crate) call: Option<AgreedCall>,
 }
 
 impl Calls {
@@ -115,16 +139,16 @@ impl Calls {
 impl Agreement {
     /// Records a call. Returns its number and the ranks to which its call id must be sent as an answer, or `None` if
     /// the context is not open.
-    pub(super) fn announce(&mut self, context: u32, call: AgreedCall) -> Option<(u32, Vec<usize>)> {
+    pub(crate) fn announce(&mut self, context: u32, call: AgreedCall) -> Option<(u32, Vec<usize>)> {
         self.contexts.get_mut(&context).map(|calls| calls.announce(call))
     }
 
     /// Opens a context. Call ids that others have sent before are kept.
-    pub(super) fn open(&mut self, context: u32, members: Vec<usize>) {
+    pub(crate) fn open(&mut self, context: u32, members: Vec<usize>) {
         self.contexts.entry(context).or_default().members = members;
     }
 
-    pub(super) fn close(&mut self, context: u32) {
+    pub(crate) fn close(&mut self, context: u32) {
         self.closed.push_back(context);
         if self.closed.len() > CLOSED
             && let Some(oldest) = self.closed.pop_front()
@@ -134,7 +158,7 @@ impl Agreement {
     }
 
     /// Records the call id of another rank. Returns the call id to answer with, if that rank does not know it.
-    pub(super) fn take(&mut self, context: u32, report: CallReport) -> Option<AgreedCall> {
+    pub(crate) fn take(&mut self, context: u32, report: CallReport) -> Option<AgreedCall> {
         let calls = self.contexts.entry(context).or_default();
         // Numbers wrap around, so the nearer side counts.
         let is_early = report.number.wrapping_sub(calls.last) as i32 > 0;
@@ -147,7 +171,7 @@ impl Agreement {
 
     /// Returns the call id of a call and the ranks to send it to, if that is due `waited` after the call was made. It
     /// is due once.
-    pub(super) fn take_due(
+    pub(crate) fn take_due(
         &mut self,
         (context, number): (u32, u32),
         waited: impl Fn(Instant) -> Duration,
@@ -164,7 +188,7 @@ impl Agreement {
     }
 
     /// Compares the call id of a member that asks. Returns this rank's call id, if it has made the call and keeps it.
-    pub(super) fn answer(&mut self, context: u32, report: CallReport) -> Option<AgreedCall> {
+    pub(crate) fn answer(&mut self, context: u32, report: CallReport) -> Option<AgreedCall> {
         let calls = self.contexts.get_mut(&context)?;
         let call = calls.call(report.number)?;
         call.note_difference(report);
@@ -173,7 +197,7 @@ impl Agreement {
 
     /// Returns the call id of a call and the members to ask: those of which `answers` is true that were not asked
     /// before. `None` if there is no such call.
-    pub(super) fn take_questions(
+    pub(crate) fn take_questions(
         &mut self,
         (context, number): (u32, u32),
         answers: impl Fn(&usize) -> bool,
@@ -188,7 +212,7 @@ impl Agreement {
     }
 
     /// Processes the answer to such a question.
-    pub(super) fn take_answer(&mut self, context: u32, report: CallReport) {
+    pub(crate) fn take_answer(&mut self, context: u32, report: CallReport) {
         let call = self.contexts.get_mut(&context).and_then(|calls| calls.call(report.number));
         let Some(call) = call else { return };
         call.answers += 1;
@@ -196,13 +220,13 @@ impl Agreement {
     }
 
     /// Returns whether all questions about a call were answered.
-    pub(super) fn are_answered(&mut self, (context, number): (u32, u32)) -> bool {
+    pub(crate) fn are_answered(&mut self, (context, number): (u32, u32)) -> bool {
         let call = self.contexts.get_mut(&context).and_then(|calls| calls.call(number));
         call.is_none_or(|call| call.answers == call.asked.len())
     }
 
     /// Returns this rank's call, and a member with its call of this number, if that differs.
-    pub(super) fn differing(
+    pub(crate) fn differing(
         &mut self,
         context: u32,
         number: u32,

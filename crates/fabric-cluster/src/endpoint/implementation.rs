@@ -1,174 +1,19 @@
-//! The [`Endpoint`] of a rank of a cluster.
-#![allow(unsafe_code)]
+//! The implementation of the contract's [`Endpoint`].
 
 use std::ptr::NonNull;
 use std::time::Duration;
 
 use contract::{
     AgreedCall, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination,
-    Endpoint, Envelope, Error, FabricDescription, InPlace, Isolation, LongWaits, NewContext,
-    OperatingSystem, Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory, Request,
-    Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, WaitPlace, WaitReports,
-    Writable,
+    Endpoint, Envelope, Error, FabricDescription, InPlace, Isolation, NewContext, OperatingSystem,
+    Priority, PriorityGranted, Readable, Request, Result, Selector, SharedLine, StartedCollective,
+    Time, TimeSpan, Writable,
 };
-use engine::{MessageEngine, Messages, Transport};
-use fabric_shm::{HostCollectives, Owner, Rings};
-use fabric_tcp::Reporter;
-use hosts::{Clock, Placement};
-use launcher::Seat;
+use engine::Transport;
+use fabric_shm::HostCollectives;
 
-use crate::contexts::{Contexts, Opened};
-use crate::routes::Routes;
-
-/// The message engine of a rank.
-pub(crate) type Engine = MessageEngine<Routes>;
-
-/// One rank's endpoint of a run on several hosts.
-pub struct ClusterEndpoint {
-    pub(crate) engine: Engine,
-    /// The collectives of contexts inside this host.
-    pub(crate) collectives: HostCollectives,
-    pub(crate) contexts: Contexts,
-    /// Number of this host among the hosts, with which the places of its memory begin.
-    pub(crate) host: u16,
-    pub(crate) placement: Placement,
-    pub(crate) clock: Clock,
-    pub(crate) description: FabricDescription,
-}
-
-impl ClusterEndpoint {
-    fn seat(&self) -> &Seat {
-        self.engine.transport().rings.seat()
-    }
-
-    /// Returns the place of a context among those inside this host, if all its members are here.
-    #[inline]
-    fn inner_place(&self, place: ContextPlace) -> Option<ContextPlace> {
-        self.contexts.get(place)?.inner
-    }
-
-    /// Returns the object that sends reports to the process that started the run, also while a program uses this rank.
-    pub fn reporter(&self) -> Reporter {
-        self.engine.transport().outer.reporter()
-    }
-
-    /// Opens a context. One with ranks of this host only uses boards; the others use messages.
-    fn open(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
-        self.engine.check()?;
-        let routes = self.engine.transport_mut();
-        routes.outer.open_context(context)?;
-        let local: Option<Vec<usize>> =
-            context.members.iter().map(|&rank| routes.places.local(rank)).collect();
-        let inner = match local {
-            Some(members) => {
-                let context = NewContext { members: &members, ..context };
-                Some(self.collectives.open(&routes.rings, &context))
-            }
-            None => {
-                self.collectives.withdraw(&routes.rings, context.offers[context.me]);
-                None
-            }
-        };
-        Ok(self.contexts.add(Opened { number: context.number, inner }))
-    }
-
-    /// Completes what is in progress, and waits until all ranks have: no connection is closed, and no memory is
-    /// released, while another rank needs it.
-    fn end_together(&mut self) -> Result<()> {
-        Endpoint::leave(self)?;
-        self.engine.complete_sends()?;
-        let (messages, routes) = self.engine.parts_mut();
-        routes.outer.begin_goodbye(messages)?;
-        self.engine.complete(|engine| !engine.transport().outer.is_telling())?;
-        let (messages, routes) = self.engine.parts_mut();
-        routes.outer.say_goodbye(messages)?;
-        self.engine.complete(|engine| engine.transport().outer.is_through())
-    }
-}
-
-impl Owner for ClusterEndpoint {
-    const IS_COMPILED: bool = false;
-
-    fn collectives(&mut self) -> &mut HostCollectives {
-        &mut self.collectives
-    }
-
-    fn parts(&mut self) -> (&mut Messages, &mut Rings) {
-        let (messages, routes) = self.engine.parts_mut();
-        (messages, &mut routes.rings)
-    }
-
-    fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
-        Engine::wait_until(self, |endpoint| &mut endpoint.engine, done)
-    }
-
-    fn fail(&mut self, error: Error) -> Error {
-        self.engine.fail(error)
-    }
-}
-
-/// Reports of long waits go to the launcher of this host.
-impl LongWaits for ClusterEndpoint {
-    fn wait_reports(&self) -> Option<&dyn WaitReports> {
-        Some(self.seat())
-    }
-
-    fn report_wait(&mut self, place: WaitPlace) {
-        self.engine.report_wait(place);
-    }
-}
-
-/// Shift of the host's number in places of memory, which keeps the places of different hosts apart.
-const HOST_SHIFT: u32 = 48;
-
-impl RemoteMemory for ClusterEndpoint {
-    fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
-        let place = self.seat().place_of(memory, bytes)?;
-        Some(place | u64::from(self.host) << HOST_SHIFT)
-    }
-
-    // Ranks of other hosts cannot access memory at such a place.
-    fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        self.seat().allocate(bytes)
-    }
-
-    #[inline]
-    fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
-        let is_here = place >> HOST_SHIFT == u64::from(self.host);
-        let place = place & ((1 << HOST_SHIFT) - 1);
-        if is_here { self.seat().memory_at(place, bytes) } else { None }
-    }
-
-    // This must hold for all ranks, so not if some are on other hosts.
-    fn reads_memory(&self) -> bool {
-        let routes = self.engine.transport();
-        routes.places.are_all_here() && routes.rings.may_use_cma()
-    }
-
-    unsafe fn read_memory(&mut self, from: RemoteAddress, to: Writable) -> Result<()> {
-        self.check_here(from.rank)?;
-        // SAFETY: the caller promises the same.
-        unsafe { self.engine.transport().rings.read_memory_of(from, to) }
-    }
-
-    unsafe fn write_memory(&mut self, to: RemoteAddress, from: Readable) -> Result<()> {
-        self.check_here(to.rank)?;
-        // SAFETY: the caller promises the same.
-        unsafe { self.engine.transport().rings.write_memory_of(to, from) }
-    }
-}
-
-impl ClusterEndpoint {
-    fn check_here(&self, rank: usize) -> Result<()> {
-        match self.engine.transport().places.is_here(rank) {
-            true => Ok(()),
-            false => Err(Error::Unsupported {
-                fabric: "this fabric".into(),
-                what: format!("reach the memory of rank {rank}, which is on another host"),
-            }),
-        }
-    }
-}
+use super::{ClusterEndpoint, Engine};
+use crate::contexts::Opened;
 
 // SAFETY: the memory of requests is used by the two transports alone, each of which uses it as the message engine says:
 // from the start of a transfer until it is done or cancelled, and never after a failure.
@@ -196,7 +41,7 @@ unsafe impl Endpoint for ClusterEndpoint {
     }
 
     fn host_of(&self, rank: usize) -> Option<usize> {
-        self.engine.transport().places.host_of(rank)
+        self.engine.transport().host_of(rank)
     }
 
     fn has_collectives_inside_hosts(&self) -> bool {
@@ -246,7 +91,7 @@ unsafe impl Endpoint for ClusterEndpoint {
         if let Some(place) = opened.inner {
             self.collectives.close(place);
         }
-        self.engine.transport_mut().outer.close_context(opened.number)?;
+        self.engine.close_context(opened.number);
         self.engine.check()
     }
 
@@ -379,28 +224,27 @@ unsafe impl Endpoint for ClusterEndpoint {
 
     fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
         let Some(opened) = self.contexts.get(place) else { return 0 };
-        let (messages, routes) = self.engine.parts_mut();
         match opened.inner {
             Some(place) => self.collectives.announce_by_messages(place, call),
-            None => routes.outer.announce_by_messages(messages, opened.number, call),
+            None => self.engine.announce_by_messages(opened.number, call),
         }
     }
 
     fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
         let opened = self.contexts.get(place)?;
-        if let Some(place) = opened.inner {
-            return HostCollectives::find_mismatch(self, place, number);
+        match opened.inner {
+            Some(place) => HostCollectives::find_mismatch(self, place, number),
+            None => self.engine.find_mismatch(opened.number, number),
         }
-        let (messages, routes) = self.engine.parts_mut();
-        routes.outer.find_mismatch(messages, opened.number, number)
     }
 
     fn have_left_compared(&mut self, place: ContextPlace, number: u32) -> bool {
-        let Some(Opened { inner: None, number: context }) = self.contexts.get(place) else {
-            return true;
-        };
-        let (messages, routes) = self.engine.parts_mut();
-        routes.outer.have_left_compared(messages, context, number)
+        match self.contexts.get(place) {
+            Some(Opened { inner: None, number: context }) => {
+                self.engine.have_left_compared(context, number)
+            }
+            _ => true,
+        }
     }
 
     fn is_liveness_check_due(&self, polls: u32) -> bool {
@@ -441,17 +285,7 @@ unsafe impl Endpoint for ClusterEndpoint {
     }
 
     fn finish(mut self, outcome: Result<()>) -> i32 {
-        // The program's report of another rank's death must not hide its cause, which the other's host knows.
-        let by_another = |error| {
-            let known = self.engine.transport_mut().abort_reason();
-            let known = known.or_else(|| self.engine.check().err());
-            known.filter(Error::is_by_another).unwrap_or(error)
-        };
-        let outcome = outcome.map_err(by_another);
-        let outcome = outcome.and_then(|()| self.end_together());
-        let Routes { rings, outer, .. } = self.engine.into_transport();
-        // In this order: whoever started the run should hear from the rank itself before it hears from its host.
-        let status = outer.close(outcome.clone());
-        status.max(rings.seat().finish(outcome))
+        self.collectives.leave();
+        self.engine.finish(outcome)
     }
 }
