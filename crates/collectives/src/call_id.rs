@@ -2,17 +2,19 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Algorithm, Collective, Manner};
 
 /// Everything on which the members of a call must agree, except its length: the collective with its form, the manner of
 /// the call, the root, the operation of a reduction with the type of its elements, and the algorithm of messages.
 ///
 /// Of a root that the bits do not hold, the lower ones are kept.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CallId(u32);
 
 /// A call as its members compare it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgreedCall {
     /// Its id.
     pub id: CallId,
@@ -56,7 +58,7 @@ pub enum LibraryCall {
 
 /// The operation of a reduction and the type of its elements, as members compare them: numbers of words in
 /// tables of this module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReductionId {
     operation: u32,
     element: u32,

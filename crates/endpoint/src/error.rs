@@ -1,12 +1,13 @@
 //! Errors of calls between ranks.
 
 use collectives::{AgreedCall, CallId};
+use serde::{Deserialize, Serialize};
 
 /// The result of a call of the contract.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// The reason why a call of the contract failed. Each message names the thing and the place.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Error {
     /// A destination, source or root is not a rank of the run.

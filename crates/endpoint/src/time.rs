@@ -2,6 +2,8 @@
 
 use std::ops::{Add, AddAssign, Sub};
 
+use serde::{Deserialize, Serialize};
+
 const PS_PER_NS: u64 = 1_000;
 const PS_PER_US: u64 = 1_000_000;
 const PS_PER_S: u64 = 1_000_000_000_000;
@@ -9,11 +11,15 @@ const PS_PER_S: u64 = 1_000_000_000_000;
 /// A point in time on the clock that the ranks of a run share, in picoseconds since an epoch of the fabric's choice.
 ///
 /// 64 bits of picoseconds last 213 days, longer than any run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Time(u64);
 
 /// A time span in picoseconds, never negative.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct TimeSpan(u64);
 
 /// The accuracy of a fabric's clock.

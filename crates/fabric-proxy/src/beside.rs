@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use contract::TimeSpan;
 
-use crate::computing::{Computing, scaled};
+use crate::computing::Computing;
 use crate::host::Host;
-use crate::line::Line;
 use crate::stopwatch::clock_ns;
-use crate::stream::Reader;
+use crate::wire::line::Line;
+use crate::wire::message;
+use crate::wire::request::Before;
+use crate::wire::scaled;
 
 /// Minimum time between checks of processes, and maximum while none of them has made a request: requests without reply
 /// wake no process.
@@ -62,9 +64,12 @@ impl Beside {
         if self.were_open[rank].replace(is_open) && is_open {
             line.take_open();
         }
-        if line.is_asked() {
-            let [_, computed_ns, polled_ps] = Reader::part(line, 0).0.numbers();
-            return Some(scaled(computed_ns, self.factor) + TimeSpan::from_ps(polled_ps));
+        if line.is_requested() {
+            // The server reports a request that cannot be read.
+            let request = message::read::<Before>(line, 0);
+            return Some(request.map_or(TimeSpan::ZERO, |request| {
+                scaled(request.head.computed_ns, self.factor) + request.head.polled
+            }));
         }
         // The server, which waits for the request, reports the error.
         self.host.check().is_err().then_some(TimeSpan::ZERO)
@@ -98,8 +103,8 @@ impl Beside {
         let Some(&first) = ranks.first() else { return };
         let any_is_open = ranks.iter().any(|&rank| self.lines[rank].is_open());
         let limit = if any_is_open { shortest } else { limit };
-        let is_asked = || ranks.iter().any(|&rank| self.lines[rank].is_asked());
-        self.lines[first].await_questions(limit, has_processor, is_asked);
+        let is_requested = || ranks.iter().any(|&rank| self.lines[rank].is_requested());
+        self.lines[first].await_requests(limit, has_processor, is_requested);
     }
 }
 

@@ -2,19 +2,20 @@
 
 mod time;
 
+use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::time::Duration;
 
-use contract::{Awaited, Error, Request, Result, Time, WaitPlace};
+use contract::{Awaited, Envelope, Error, Request, Result, Time, WaitPlace};
 use launcher::{PollState, Seat};
 
-use crate::ask::Ask;
 use crate::library::LibraryTime;
-use crate::line::{Line, RunState};
 use crate::quiet::Quiet;
-use crate::reply::{Head, Kind, read_error};
 use crate::stopwatch::Stopwatch;
-use crate::stream::{Reader, Writer};
+use crate::wire::line::{Line, RunState};
+use crate::wire::message::{self, Message, Writer};
+use crate::wire::reply::{Completed, Reply, ReplyKind, Value};
+use crate::wire::request::{Before, ProcessRequest, RequestHead};
 use time::this_thread;
 
 /// Duration of a sleep before the process checks whether the run was given up, and minimum for each rank: the checks of
@@ -47,8 +48,8 @@ pub(crate) struct Caller {
     /// Time that other threads of the process have used, as of one of the last calls.
     others_ns: Cell<u64>,
     calls: Cell<u64>,
-    /// Number of nested functions of the library itself that the server has called: they are not computing.
-    inside: Cell<u32>,
+    /// Number of nested functions of the library itself that replies have requested: they are not computing.
+    library_depth: Cell<u32>,
     /// True while a request is being written or a reply read.
     is_busy: Cell<bool>,
     /// Bytes of the buffer with requests without reply, since the server's last turn.
@@ -57,8 +58,8 @@ pub(crate) struct Caller {
     ended: RefCell<Vec<Request>>,
     any_has_left: Cell<bool>,
     /// True if the current wait was reported to the launcher, and the number of such reports about waits that may end.
-    has_told: Cell<bool>,
-    told: Cell<u64>,
+    has_reported: Cell<bool>,
+    reports: Cell<u64>,
     /// The error after which no further request is made.
     failed: RefCell<Option<Error>>,
     /// The seat of this process; `None` in tests.
@@ -66,11 +67,16 @@ pub(crate) struct Caller {
 }
 
 /// Result of a wait for a reply.
-pub(crate) enum Answer<'a> {
+pub(crate) enum Received<'a> {
     /// The reply, and its data.
-    Given(Head, Reader<'a>),
+    Reply(Reply, &'a [u8]),
     /// No reply has arrived, and the launcher requests a report of the awaited events.
-    Question,
+    ReportRequest,
+}
+
+/// Returns the error of a machine that sends a reply which the call does not have.
+pub(crate) fn unexpected_reply() -> Error {
+    Error::Program("the simulation sent a reply that this call does not have".into())
 }
 
 impl Caller {
@@ -89,13 +95,13 @@ impl Caller {
             quiet: Quiet::default(),
             others_ns: Cell::new(0),
             calls: Cell::new(0),
-            inside: Cell::new(0),
+            library_depth: Cell::new(0),
             is_busy: Cell::new(false),
             deferred: Cell::new(0),
             ended: RefCell::default(),
             any_has_left: Cell::new(false),
-            has_told: Cell::new(false),
-            told: Cell::new(0),
+            has_reported: Cell::new(false),
+            reports: Cell::new(0),
             failed: RefCell::new(None),
             seat,
         }
@@ -122,42 +128,43 @@ impl Caller {
         self.seat.as_ref().filter(|seat| !seat.has_ended())
     }
 
-    /// Makes a request with the data of `fill`, and waits for the reply, for a call during which the server requests
-    /// nothing.
+    /// Makes a request with data, and waits for the reply, for a call during which the machine requests nothing. Passes
+    /// the result, the completed operations and the data of the reply to `read`.
     pub(crate) fn call<R>(
         &self,
-        ask: Ask,
-        fill: impl FnOnce(&mut Writer<'_>),
-        read: impl FnOnce(Head, Reader<'_>) -> R,
+        request: &ProcessRequest,
+        data: &[u8],
+        read: impl FnOnce(Value, &[Completed], &[u8]) -> R,
     ) -> Result<R> {
-        self.ask(ask, fill)?;
+        self.send(request, data)?;
         loop {
-            match self.await_answer()? {
-                Answer::Given(head, reader) => return self.finish(head, reader, read),
-                Answer::Question => self.tell(ask.awaited()),
+            match self.receive()? {
+                Received::Reply(reply, data) => return self.finish(reply, data, read),
+                Received::ReportRequest => self.report(request.awaited(data.len())),
             }
         }
     }
 
-    /// Passes a reply to `read`, or returns the error in it.
+    /// Passes the last reply of a call to `read`, or returns the error in it.
     pub(crate) fn finish<R>(
         &self,
-        head: Head,
-        mut reader: Reader<'_>,
-        read: impl FnOnce(Head, Reader<'_>) -> R,
+        reply: Reply,
+        data: &[u8],
+        read: impl FnOnce(Value, &[Completed], &[u8]) -> R,
     ) -> Result<R> {
-        let result = match head.kind {
-            Kind::Failed => Err(read_error(&mut reader)),
-            _ => Ok(read(head, reader)),
+        let result = match reply.kind {
+            ReplyKind::Done(value) => Ok(read(value, &reply.completed, data)),
+            ReplyKind::Failed(error) => Err(error),
+            ReplyKind::Poll | ReplyKind::Combine => Err(unexpected_reply()),
         };
         self.begin_computing();
         result
     }
 
-    /// Makes a request without waiting.
-    pub(crate) fn ask(&self, ask: Ask, fill: impl FnOnce(&mut Writer<'_>)) -> Result<()> {
-        self.write(ask, fill, false)?;
-        self.line.ask();
+    /// Makes a request without waiting for its reply.
+    pub(crate) fn send(&self, request: &ProcessRequest, data: &[u8]) -> Result<()> {
+        self.write(request, data, false)?;
+        self.line.request();
         Ok(())
     }
 
@@ -171,8 +178,8 @@ impl Caller {
     ///
     /// # Errors
     /// If the run has failed.
-    pub(crate) fn defer(&self, ask: Ask, fill: impl FnOnce(&mut Writer<'_>)) -> Result<()> {
-        self.write(ask, fill, true)?;
+    pub(crate) fn defer(&self, request: &ProcessRequest, data: &[u8]) -> Result<()> {
+        self.write(request, data, true)?;
         self.is_busy.set(false);
         // This comes before the turn is left open: while it is open, the server assumes no computing as certain.
         self.begin_computing();
@@ -181,26 +188,24 @@ impl Caller {
     }
 
     /// Writes a request into the buffer, behind those without reply. After a failure it returns the error.
-    fn write(&self, ask: Ask, fill: impl FnOnce(&mut Writer<'_>), deferred: bool) -> Result<()> {
+    fn write(&self, request: &ProcessRequest, data: &[u8], is_deferred: bool) -> Result<()> {
         if let Some(error) = &*self.failed.borrow() {
             return Err(error.clone());
         }
-        let computed = self.computed_ns();
+        let computed_ns = self.computed_ns();
         self.now.set(None);
         self.is_busy.set(true);
         let mut writer = Writer::behind(&self.line, self.take_turn()?);
-        let begin = writer.begin_part();
-        if !ask.is_poll() {
+        writer.data(data);
+        if !request.is_poll() {
             self.quiet.end();
         }
+        let before = Before { is_deferred, computed_ns, polled: self.quiet.take_polled() };
         let mut ended = self.ended.borrow_mut();
-        let polled = self.quiet.take_polled().as_ps();
-        writer.numbers(&[deferred.into(), computed, polled, ended.len() as u64]);
-        ended.drain(..).for_each(|request| writer.number(request.0.into()));
-        ask.write(&mut writer);
-        fill(&mut writer);
-        let end = writer.end_part(begin);
-        self.deferred.set(if deferred { end } else { 0 });
+        let (all, request) = (Cow::Borrowed(&ended[..]), Cow::Borrowed(request));
+        let end = writer.end(&RequestHead { before, ended: all, request });
+        ended.clear();
+        self.deferred.set(if is_deferred { end } else { 0 });
         Ok(())
     }
 
@@ -212,28 +217,29 @@ impl Caller {
             return Ok(deferred);
         }
         while !self.await_turn()? {
-            self.tell(Vec::new());
+            self.report(None);
         }
         Ok(0)
     }
 
     /// Waits for the turn. Returns false if the launcher requests a report of the awaited events first.
     fn await_turn(&self) -> Result<bool> {
-        let is_there = self.line.spin_for_answer();
-        while !(is_there || self.line.await_answer(self.sleep())) {
+        let is_there = self.line.spin_for_reply();
+        while !(is_there || self.line.await_reply(self.sleep())) {
             if let Some(error) = self.why_none_comes() {
                 *self.failed.borrow_mut() = Some(error.clone());
                 self.is_busy.set(false);
                 return Err(error);
             }
-            if self.is_asked() {
+            if self.seat().is_some_and(Seat::is_asked_what_it_awaits) {
                 return Ok(false);
             }
             if self.line.state() == RunState::Stuck {
-                self.tell_wait();
+                let state = self.poll_state();
+                self.seat().into_iter().for_each(|seat| seat.report_idle_poll(state));
             }
         }
-        if self.has_told.take()
+        if self.has_reported.take()
             && let Some(seat) = self.seat()
         {
             seat.end_wait_reports();
@@ -242,18 +248,18 @@ impl Caller {
     }
 
     /// Waits for a reply.
-    pub(crate) fn await_answer(&self) -> Result<Answer<'_>> {
+    pub(crate) fn receive(&self) -> Result<Received<'_>> {
         if !self.await_turn()? {
-            return Ok(Answer::Question);
+            return Ok(Received::ReportRequest);
         }
-        let mut reader = Reader::new(&self.line);
-        let head = Head::read(&mut reader);
-        self.any_has_left.set(head.any_has_left);
         self.is_busy.set(false);
-        if matches!(head.kind, Kind::Poll | Kind::Combine) {
+        let read = message::read(&self.line, 0).ok_or_else(unexpected_reply)?;
+        let Message::<Reply> { head: reply, data, .. } = read;
+        self.any_has_left.set(reply.any_has_left);
+        if matches!(reply.kind, ReplyKind::Poll | ReplyKind::Combine) {
             self.begin_computing();
         }
-        Ok(Answer::Given(head, reader))
+        Ok(Received::Reply(reply, data.bytes()))
     }
 
     fn sleep(&self) -> Duration {
@@ -272,28 +278,18 @@ impl Caller {
         })
     }
 
-    fn is_asked(&self) -> bool {
-        self.seat().is_some_and(Seat::is_asked_what_it_awaits)
-    }
-
     /// Returns the state in a report. The launcher takes waits whose reports do not change for waits that cannot end, so
     /// it changes unless the run is in a deadlock.
     fn poll_state(&self) -> PollState {
-        self.has_told.set(true);
+        self.has_reported.set(true);
         if self.line.state() != RunState::Stuck {
-            self.told.set(self.told.get() + 1);
+            self.reports.set(self.reports.get() + 1);
         }
-        PollState { state: self.told.get(), ..PollState::default() }
-    }
-
-    /// Reports a wait to the launcher.
-    fn tell_wait(&self) {
-        let found = self.poll_state();
-        self.seat().into_iter().for_each(|seat| seat.report_idle_poll(found));
+        PollState { state: self.reports.get(), ..PollState::default() }
     }
 
     /// Begins to report to the launcher, on request, what this process waits for.
-    pub(crate) fn begin_to_tell(&self) {
+    pub(crate) fn begin_report(&self) {
         self.seat().into_iter().for_each(Seat::begin_wait_report);
     }
 
@@ -302,22 +298,22 @@ impl Caller {
         self.seat().into_iter().for_each(|seat| seat.note_awaited(|| awaited.clone()));
     }
 
-    /// Makes this report.
-    pub(crate) fn end_telling(&self) {
-        let found = self.poll_state();
+    /// Ends this report.
+    pub(crate) fn end_report(&self) {
+        let state = self.poll_state();
         let unexpected = || match self.line.is_stuck() {
-            true => Reader::new(&self.line).envelopes(),
-            false => Vec::new(),
+            true => message::read(&self.line, 0).map_or(Vec::new(), |left| left.head),
+            false => Vec::<Envelope>::new(),
         };
         if let Some(seat) = self.seat() {
-            seat.report_wait(WaitPlace::ALONE, found, unexpected);
+            seat.report_wait(WaitPlace::ALONE, state, unexpected);
         }
     }
 
     /// Reports to the launcher, on request, that this process waits for `awaited`.
-    fn tell(&self, awaited: Vec<Awaited>) {
-        self.begin_to_tell();
+    fn report(&self, awaited: Option<Awaited>) {
+        self.begin_report();
         awaited.into_iter().for_each(|one| self.note_awaited(one));
-        self.end_telling();
+        self.end_report();
     }
 }

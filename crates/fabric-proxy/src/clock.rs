@@ -10,8 +10,8 @@ use std::rc::{Rc, Weak};
 
 use contract::Time;
 
-use crate::ask::Ask;
 use crate::caller::Caller;
+use crate::wire::request::ProcessRequest;
 
 /// The export of the preloaded library that sets the functions.
 const SET: &std::ffi::CStr = c"cornerstone_set_virtual_clock";
@@ -116,6 +116,6 @@ extern "C" fn note_library(enters: bool) {
 extern "C" fn sleep_until_ps(ps: u64) {
     if let (Some(caller), None) = (caller(), STOPPED_AT_PS.get()) {
         // The next call that can return an error returns it.
-        let _ = caller.call(Ask::WaitUntilTime(Time::from_ps(ps)), |_| {}, |_, _| ());
+        let _ = caller.call(&ProcessRequest::WaitUntilTime(Time::from_ps(ps)), &[], |_, _, _| ());
     }
 }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use contract::{Error, Result, TimeSpan};
 use recording::{RankEvent, Recording};
 
+use crate::wire::scaled;
+
 /// The virtual time of a rank's computing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Computing {
@@ -97,11 +99,6 @@ impl RankComputing {
             RankComputing::Recorded(_) => TimeSpan::ZERO,
         }
     }
-}
-
-/// Returns the virtual time for `ns` of the processor's time.
-pub(crate) fn scaled(ns: u64, factor: f64) -> TimeSpan {
-    TimeSpan::from_ps((ns as f64 * 1000.0 * factor) as u64)
 }
 
 impl Cursor {

@@ -10,8 +10,8 @@ use launcher::system::close_on_exec;
 use recording::{Recorder, RecordingError};
 
 use crate::computing::Computing;
-use crate::join::Job;
-use crate::line::{Lines, RunState};
+use crate::wire::job::Job;
+use crate::wire::line::{Line, Lines, RunState};
 
 /// The fabric of ranks that are separate processes.
 pub struct Host {
@@ -76,7 +76,7 @@ impl Host {
     }
 
     /// Returns one end of a line.
-    pub(crate) fn line(&self, rank: usize) -> crate::line::Line {
+    pub(crate) fn line(&self, rank: usize) -> Line {
         self.lines.line(rank)
     }
 

@@ -8,31 +8,25 @@
 //! If that is measured, the simulation continues meanwhile, up to the moment that the process is known to have reached.
 //!
 //! The modules, each of which uses only those before it:
-//! * `line`: the shared memory, and turns;
-//! * `stream`: its contents;
-//! * `collective`, `ask`, `reply`: requests and replies;
+//! * `wire`: the shared memory, turns, requests and replies;
 //! * `stopwatch`: the computing time of a thread;
 //! * `library`: the part of it in the message-passing library;
 //! * `quiet`: polls that need no request;
 //! * `caller`, `clock`, `endpoint`, `join`: the end of the process;
 //! * `computing`, `host`, `beside`, `server`: the end of the launcher.
 
-mod ask;
 mod beside;
 mod caller;
 mod clock;
-mod collective;
 mod computing;
 mod endpoint;
 mod host;
 mod join;
 mod library;
-mod line;
 mod quiet;
-mod reply;
 mod server;
 mod stopwatch;
-mod stream;
+mod wire;
 
 pub use beside::Beside;
 pub use clock::{enter_library, leave_library};

@@ -15,7 +15,7 @@ const FREE_NS: u64 = 5000;
 #[derive(Default)]
 pub(crate) struct LibraryTime {
     /// True if the library reports when it is entered and left.
-    is_told: Cell<bool>,
+    is_reported: Cell<bool>,
     /// Number of nested functions in progress: a library that observes the calls is entered first.
     depth: Cell<u32>,
     /// Start of the current interval in the library.
@@ -33,7 +33,7 @@ impl LibraryTime {
 
     /// Records that the program calls a function of the library.
     pub(crate) fn enter(&self, elapsed_ns: u64) {
-        self.is_told.set(true);
+        self.is_reported.set(true);
         if self.depth.replace(self.depth.get() + 1) == 0 {
             self.since_ns.set(elapsed_ns);
         }
@@ -48,8 +48,8 @@ impl LibraryTime {
     }
 
     /// Returns the time so far that is not computing, or `None` if the library does not report.
-    pub(crate) fn told_ns(&self, elapsed_ns: u64) -> Option<u64> {
-        self.is_told.get().then(|| self.free_ns(elapsed_ns))
+    pub(crate) fn not_computing_ns(&self, elapsed_ns: u64) -> Option<u64> {
+        self.is_reported.get().then(|| self.free_ns(elapsed_ns))
     }
 
     /// Returns the maximum time that will not be computing until the library is entered or left, or makes a request.
@@ -73,17 +73,17 @@ mod tests {
     #[test]
     fn short_stretches_in_the_library_are_no_computing() {
         let time = LibraryTime::default();
-        assert_eq!(time.told_ns(700), None);
+        assert_eq!(time.not_computing_ns(700), None);
         // The program computes and enters, and the library makes a request.
         time.enter(1000);
-        assert_eq!(time.told_ns(1300), Some(300));
+        assert_eq!(time.not_computing_ns(1300), Some(300));
         // It returns some time after the reply, and the clock is read. At the next request of the library, only the
         // computing between the return and the next call counts.
         time.restart();
         time.leave(2000, 20);
-        assert_eq!(time.told_ns(2070), Some(2020));
+        assert_eq!(time.not_computing_ns(2070), Some(2020));
         time.enter(2070);
-        assert_eq!(time.told_ns(2100), Some(2100 - 50));
+        assert_eq!(time.not_computing_ns(2100), Some(2100 - 50));
     }
 
     #[test]
@@ -91,22 +91,25 @@ mod tests {
         let time = LibraryTime::default();
         time.enter(100);
         time.enter(300);
-        assert_eq!(time.told_ns(400), Some(300));
+        assert_eq!(time.not_computing_ns(400), Some(300));
         time.restart();
         time.leave(50, 20);
-        assert_eq!(time.told_ns(80), Some(80));
+        assert_eq!(time.not_computing_ns(80), Some(80));
         time.leave(90, 20);
-        assert_eq!(time.told_ns(1000), Some(110));
+        assert_eq!(time.not_computing_ns(1000), Some(110));
     }
 
     #[test]
     fn work_of_the_library_counts() {
         let time = LibraryTime::default();
         time.enter(0);
-        assert_eq!((time.told_ns(90_000), time.at_most_ns()), (Some(FREE_NS), FREE_NS));
+        assert_eq!((time.not_computing_ns(90_000), time.at_most_ns()), (Some(FREE_NS), FREE_NS));
         time.leave(90_000, 0);
         assert_eq!(time.at_most_ns(), FREE_NS);
         time.enter(100_000);
-        assert_eq!((time.told_ns(200_000), time.at_most_ns()), (Some(2 * FREE_NS), 2 * FREE_NS));
+        assert_eq!(
+            (time.not_computing_ns(200_000), time.at_most_ns()),
+            (Some(2 * FREE_NS), 2 * FREE_NS)
+        );
     }
 }

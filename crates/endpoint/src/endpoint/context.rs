@@ -1,7 +1,9 @@
 //! The names of contexts between fabrics and their faces.
 
+use serde::{Deserialize, Serialize};
+
 /// A context of one endpoint: the value that [`Endpoint::open_context`](crate::Endpoint::open_context) returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextPlace(pub u32);
 
 impl ContextPlace {

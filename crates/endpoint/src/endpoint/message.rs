@@ -1,10 +1,12 @@
 //! Envelopes of messages, and the selectors of receives.
 
+use serde::{Deserialize, Serialize};
+
 use super::Endpoint;
 use crate::{Result, Writable};
 
 /// An operation that was posted to an endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request(pub u32);
 
 impl Request {
@@ -25,7 +27,7 @@ pub enum Completion {
 }
 
 /// The destination of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Destination {
     /// The receiver.
     pub rank: usize,
@@ -36,7 +38,7 @@ pub struct Destination {
 }
 
 /// The messages that a receive accepts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selector {
     /// Context; messages of another context never match.
     pub context: u32,
@@ -47,7 +49,7 @@ pub struct Selector {
 }
 
 /// The envelope of a message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Envelope {
     /// Context in which it was sent.
     pub context: u32,

@@ -4,15 +4,15 @@ use std::cell::Cell;
 
 use contract::{Result, Selector, Time};
 
-use super::Caller;
-use crate::ask::Ask;
-use crate::computing::scaled;
-use crate::line::UNKNOWN;
-use crate::reply::VALUES;
+use super::{Caller, unexpected_reply};
 use crate::stopwatch::{Stopwatch, clock_ns, processor_ns};
+use crate::wire::line::UNKNOWN;
+use crate::wire::reply::{QuietTime, Value};
+use crate::wire::request::ProcessRequest;
+use crate::wire::scaled;
 
 /// Number of requests from which the time of returning from one is measured.
-const QUESTIONS: usize = 31;
+const REQUESTS: usize = 31;
 
 /// Margin of the published start of computing, because the server may read it while the thread reads its own clock.
 const LATER_NS: u64 = 2000;
@@ -30,25 +30,25 @@ impl Caller {
         if self.factor.is_none() {
             return Ok(());
         }
-        let mut returning = [0; QUESTIONS];
-        self.inside(|| {
+        let mut returning = [0; REQUESTS];
+        self.as_library(|| {
             returning.iter_mut().try_for_each(|one| {
-                self.call(Ask::Now, |_| {}, |_, _| ())?;
+                self.call(&ProcessRequest::Now, &[], |_, _, _| ())?;
                 *one = self.stopwatch.get().map_or(0, Stopwatch::elapsed_ns);
                 Ok(())
             })
         })?;
         returning.sort_unstable();
-        self.returning_ns.set(returning[QUESTIONS / 2]);
+        self.returning_ns.set(returning[REQUESTS / 2]);
         self.begin_computing();
         Ok(())
     }
 
     /// Runs a part of the library, which is not computing of the program.
-    pub(crate) fn inside<R>(&self, body: impl FnOnce() -> R) -> R {
-        self.inside.set(self.inside.get() + 1);
+    pub(crate) fn as_library<R>(&self, body: impl FnOnce() -> R) -> R {
+        self.library_depth.set(self.library_depth.get() + 1);
         let result = body();
-        self.inside.set(self.inside.get() - 1);
+        self.library_depth.set(self.library_depth.get() - 1);
         result
     }
 
@@ -61,7 +61,8 @@ impl Caller {
         if let Some(now) = self.known_now() {
             return Ok(now);
         }
-        let now = self.call(Ask::Now, |_| {}, |head, _| Time::from_ps(head.values[0]))?;
+        let value = self.call(&ProcessRequest::Now, &[], |value, _, _| value)?;
+        let Value::Time(now) = value else { return Err(unexpected_reply()) };
         self.now.set(Some(now));
         Ok(now)
     }
@@ -69,7 +70,7 @@ impl Caller {
     /// Returns the virtual time, if it is known without a request.
     fn known_now(&self) -> Option<Time> {
         let (then, factor) = (self.now.get()?, self.factor?);
-        let counts = self.inside.get() == 0 && self.is_own_thread();
+        let counts = self.library_depth.get() == 0 && self.is_own_thread();
         counts.then(|| then + scaled(self.computed_ns(), factor) + self.quiet.polled())
     }
 
@@ -80,8 +81,9 @@ impl Caller {
     }
 
     /// Records the reply to a poll.
-    pub(crate) fn learn(&self, values: [u64; VALUES], selector: Option<Selector>) {
-        self.now.set(self.quiet.learn(values, selector));
+    pub(crate) fn note_poll(&self, quiet: Option<QuietTime>, selector: Option<Selector>) {
+        self.quiet.note_poll(quiet, selector);
+        self.now.set(quiet.map(|quiet| quiet.now));
     }
 
     /// Records that the program computes from now on: a reply has been read, with all its data.
@@ -89,7 +91,7 @@ impl Caller {
         if self.factor.is_none() || !self.is_own_thread() {
             return;
         }
-        let counts = self.inside.get() == 0;
+        let counts = self.library_depth.get() == 0;
         if counts && self.calls.replace(self.calls.get() + 1).is_multiple_of(CALLS_OF_OTHERS) {
             self.others_ns.set(self.uncounted_ns());
         }
@@ -110,7 +112,7 @@ impl Caller {
     /// Records that the program enters or leaves a function of its library. The function's time is not computing, if it
     /// is short.
     pub(crate) fn note_library(&self, enters: bool) {
-        let Some(stopwatch) = self.stopwatch.get().filter(|_| self.inside.get() == 0) else {
+        let Some(stopwatch) = self.stopwatch.get().filter(|_| self.library_depth.get() == 0) else {
             return;
         };
         let now_ns = stopwatch.elapsed_ns();
@@ -123,11 +125,11 @@ impl Caller {
 
     /// Returns the computing time of the program since the last call.
     pub(super) fn computed_ns(&self) -> u64 {
-        if self.factor.is_none() || self.inside.get() > 0 || !self.is_own_thread() {
+        if self.factor.is_none() || self.library_depth.get() > 0 || !self.is_own_thread() {
             return 0;
         }
         let Some(elapsed_ns) = self.elapsed_ns() else { return processor_ns() };
-        let no_computing_ns = self.library.told_ns(elapsed_ns);
+        let no_computing_ns = self.library.not_computing_ns(elapsed_ns);
         elapsed_ns.saturating_sub(no_computing_ns.unwrap_or(self.returning_ns.get()))
     }
 

@@ -8,12 +8,12 @@ use contract::{
     Result, Selector, Time, TimeSpan, Writable, check_rank,
 };
 
-use super::ProxyEndpoint;
-use super::collective::out_of_turn;
-use crate::ask::Ask;
+use super::{ProxyEndpoint, check_length};
+use crate::caller::unexpected_reply;
 use crate::clock::VirtualClock;
-use crate::line::LONGEST_BYTES;
-use crate::reply::{Kind, envelope_of};
+use crate::wire::line::LONGEST_BYTES;
+use crate::wire::reply::{ReplyKind, Value};
+use crate::wire::request::ProcessRequest;
 
 // SAFETY: the data of a send are copied into the line when it is posted. The memory of a receive is written when a
 // reply reports it as done. No reply does that for an operation that was cancelled or has ended; once a call has failed
@@ -58,22 +58,20 @@ unsafe impl Endpoint for ProxyEndpoint {
 
     fn wait_until_time(&mut self, time: Time) {
         // The next call that can return an error returns it.
-        let _ = self.call(Ask::WaitUntilTime(time), |_| {});
+        let _ = self.call(&ProcessRequest::WaitUntilTime(time), &[]);
     }
 
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
         let NewContext { number, members, me, .. } = context;
-        let [place, ..] = self.call(Ask::OpenContext { number, me }, |writer| {
-            writer.number(members.len() as u64);
-            members.iter().for_each(|&member| writer.number(member as u64));
-        })?;
-        self.contexts.insert(place as u32, (number, members.len()));
-        Ok(ContextPlace(place as u32))
+        let request = ProcessRequest::OpenContext { number, me, members: members.to_vec() };
+        let Value::Place(place) = self.call(&request, &[])? else { return Err(unexpected_reply()) };
+        self.contexts.insert(place.0, (number, members.len()));
+        Ok(place)
     }
 
     fn close_context(&mut self, place: ContextPlace) -> Result<()> {
         self.contexts.remove(&place.0);
-        self.call(Ask::CloseContext(place), |_| {}).map(drop)
+        self.call(&ProcessRequest::CloseContext(place), &[]).map(drop)
     }
 
     fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
@@ -81,9 +79,9 @@ unsafe impl Endpoint for ProxyEndpoint {
     }
 
     fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
-        let bytes = room.bytes();
+        let bytes = room.bytes().min(LONGEST_BYTES);
         let request = self.operations.add_receive(selector, room);
-        self.begin(request, Ask::PostReceive { selector, room: bytes, request }, &[])
+        self.begin(request, &ProcessRequest::PostReceive { selector, room: bytes, request }, &[])
     }
 
     fn is_done(&self, request: Request) -> bool {
@@ -104,7 +102,7 @@ unsafe impl Endpoint for ProxyEndpoint {
     }
 
     fn cancel_receive(&mut self, request: Request) -> bool {
-        let cancelled = self.call(Ask::Cancel(request), |_| {}).is_ok_and(|[yes, ..]| yes != 0);
+        let cancelled = self.call(&ProcessRequest::Cancel(request), &[]) == Ok(Value::Flag(true));
         if cancelled {
             self.operations.forget(request);
         }
@@ -112,105 +110,99 @@ unsafe impl Endpoint for ProxyEndpoint {
     }
 
     fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
-        if self.telling.get() || self.caller.finds_nothing(Some(selector)) {
+        if self.is_reporting.get() || self.caller.finds_nothing(Some(selector)) {
             return Ok(None);
         }
-        self.poll(Ask::Probe(selector), Some(selector)).map(envelope_of)
+        self.poll(&ProcessRequest::Probe(selector), Some(selector)).map(Value::envelope)
     }
 
     fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
-        if self.telling.get() {
+        if self.is_reporting.get() {
             return Ok(None);
         }
-        self.call(Ask::Claim { selector, context, tag }, |_| {}).map(envelope_of)
+        self.call(&ProcessRequest::Claim { selector, context, tag }, &[]).map(Value::envelope)
     }
 
     fn progress(&mut self) -> Result<()> {
-        if self.telling.get() || self.caller.finds_nothing(None) {
+        if self.is_reporting.get() || self.caller.finds_nothing(None) {
             return Ok(());
         }
-        self.poll(Ask::Progress, None).map(drop)
+        self.poll(&ProcessRequest::Progress, None).map(drop)
     }
 
     fn test(&mut self, request: Request) -> Result<bool> {
-        let is_over = self.telling.get() || self.is_done(request);
+        let is_over = self.is_reporting.get() || self.is_done(request);
         if !is_over && !self.caller.finds_nothing(None) {
-            self.poll(Ask::Test(request), None)?;
+            self.poll(&ProcessRequest::Test(request), None)?;
         }
         Ok(self.is_done(request))
     }
 
     fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
-        let [has_arrived, ..] = self.poll(Ask::SleepAWhile(longest), None)?;
-        Ok(has_arrived != 0)
+        let has_arrived = self.poll(&ProcessRequest::SleepAWhile(longest), None)?;
+        Ok(has_arrived == Value::Flag(true))
     }
 
     fn yield_processor(&mut self) -> Result<()> {
-        self.poll(Ask::Yield, None).map(drop)
+        self.poll(&ProcessRequest::Yield, None).map(drop)
     }
 
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         if let Some(index) = requests.iter().position(|&one| self.is_done(one)) {
             return Ok(index);
         }
-        let [index, ..] = self.converse(
-            Ask::WaitAny,
-            |writer| {
-                writer.number(requests.len() as u64);
-                requests.iter().for_each(|one| writer.number(one.0.into()));
-            },
-            &mut |_, _, _, _| Err(out_of_turn()),
+        let called = self.call_with_replies(
+            (&ProcessRequest::WaitAny(requests.to_vec()), &[]),
+            &mut |_, _, _| Err(unexpected_reply()),
             &mut |own| {
                 let awaited = requests.iter().filter_map(|&one| own.operations.awaited(one));
                 awaited.for_each(|one| own.note_awaited(one));
             },
-            &mut |_, _| {},
+            &mut |_| {},
         )?;
-        Ok(index as usize)
+        let Some(Value::Index(index)) = called else { return Err(unexpected_reply()) };
+        Ok(index)
     }
 
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
         let caller = self.caller.clone();
         let done = std::cell::RefCell::new(done);
-        self.converse(
-            Ask::WaitUntil,
-            |_| {},
-            &mut |own, kind, _, _| match kind {
-                Kind::Poll => {
-                    let found = caller.inside(|| done.borrow_mut()(own));
-                    // Once the awaited event has been found, the process needs no more replies in this wait.
-                    let polled = Ask::Polled(found);
-                    let asked = match found {
-                        true => caller.defer(polled, |_| {}),
-                        false => caller.ask(polled, |_| {}),
-                    };
-                    asked.map(|()| found)
+        self.call_with_replies(
+            (&ProcessRequest::WaitUntil, &[]),
+            &mut |own, kind, _| {
+                if *kind != ReplyKind::Poll {
+                    return Err(unexpected_reply());
                 }
-                _ => Err(out_of_turn()),
+                let found = caller.as_library(|| done.borrow_mut()(own));
+                // Once the awaited event has been found, the process needs no more replies in this wait.
+                let polled = ProcessRequest::Polled(found);
+                let sent = match found {
+                    true => caller.defer(&polled, &[]),
+                    false => caller.send(&polled, &[]),
+                };
+                sent.map(|()| found)
             },
             &mut |own| {
                 done.borrow_mut()(own);
             },
-            &mut |_, _| {},
+            &mut |_| {},
         )
         .map(drop)
     }
 
     fn send(&mut self, to: Destination, data: &[u8]) -> Result<()> {
-        let Destination { rank: to, context, tag } = to;
-        check_rank(to, self.size)?;
-        super::check_length(&self.name, data.len())?;
-        let ask = Ask::Send { to, context, tag, bytes: data.len() };
+        check_rank(to.rank, self.size)?;
+        check_length(&self.name, data.len())?;
         // The fabric keeps a copy of short data, so their sender does not wait for a receive.
         if data.len() <= EAGER_BYTES {
-            return self.ask_ahead(ask, data);
+            return self.call_ahead(&ProcessRequest::Send(to), data);
         }
-        self.call(ask, |writer| writer.bytes(data)).map(drop)
+        self.call(&ProcessRequest::Send(to), data).map(drop)
     }
 
     fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
         let room = buffer.len().min(LONGEST_BYTES);
-        self.receive_by(Ask::Receive { selector, room }, &[], buffer)
+        self.receive_by(&ProcessRequest::Receive { selector, room }, &[], buffer)
     }
 
     fn exchange(
@@ -218,10 +210,9 @@ unsafe impl Endpoint for ProxyEndpoint {
         (to, data): (Destination, &[u8]),
         (selector, buffer): (Selector, &mut [u8]),
     ) -> Result<Envelope> {
-        super::check_length(&self.name, data.len())?;
+        check_length(&self.name, data.len())?;
         let room = buffer.len().min(LONGEST_BYTES);
-        let Destination { rank: to, context, tag } = to;
-        self.receive_by(Ask::Exchange { to, context, tag, selector, room }, data, buffer)
+        self.receive_by(&ProcessRequest::Exchange { to, selector, room }, data, buffer)
     }
 
     fn collective(
@@ -230,13 +221,12 @@ unsafe impl Endpoint for ProxyEndpoint {
         call: CollectiveCall<'_>,
         idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
-        let is_passed = self.sees_collectives && call.collective.has_plans();
-        if is_passed { self.carry_out(place, call, idle) } else { None }
+        if call.collective.has_plans() { self.carry_out(place, call, idle) } else { None }
     }
 
     fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
         // The next call that can return an error returns it.
-        let _ = self.ask_ahead(Ask::Announce { place, call }, &[]);
+        let _ = self.call_ahead(&ProcessRequest::Announce { place, call }, &[]);
         0
     }
 
@@ -248,34 +238,34 @@ unsafe impl Endpoint for ProxyEndpoint {
     }
 
     fn leave(&mut self) -> Result<()> {
-        self.call(Ask::Leave, |_| {}).map(drop)
+        self.call(&ProcessRequest::Leave, &[]).map(drop)
     }
 
     fn any_has_left(&self) -> bool {
-        self.telling.get() || self.caller.any_has_left()
+        self.is_reporting.get() || self.caller.any_has_left()
     }
 
     fn is_hopeless(&self, request: Request) -> bool {
-        if self.telling.get() {
+        if self.is_reporting.get() {
             if let Some(awaited) = self.operations.awaited(request) {
                 self.note_awaited(awaited);
             }
             return false;
         }
-        self.ask(Ask::IsHopeless(request)).is_ok_and(|[yes, ..]| yes != 0)
+        self.is_true(&ProcessRequest::IsHopeless(request))
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {
-        if self.telling.get() {
+        if self.is_reporting.get() {
             self.note_awaited(Awaited::Message(selector));
             return false;
         }
-        self.ask(Ask::NoneWillSend(selector)).is_ok_and(|[yes, ..]| yes != 0)
+        self.is_true(&ProcessRequest::NoneWillSend(selector))
     }
 
     fn give_up_on(&mut self, request: Request) -> Error {
-        match self.call(Ask::GiveUpOn(request), |_| {}) {
-            Ok(_) => out_of_turn(),
+        match self.call(&ProcessRequest::GiveUpOn(request), &[]) {
+            Ok(_) => unexpected_reply(),
             Err(error) => error,
         }
     }
@@ -284,38 +274,38 @@ unsafe impl Endpoint for ProxyEndpoint {
         // When this is over, the program's clock is real again.
         let clock = self.clock.take();
         clock.iter().for_each(VirtualClock::stop);
-        let why = outcome.as_ref().err().map(ToString::to_string);
-        let uncounted_ns = self.caller.uncounted_ns();
-        let ask = Ask::Finish { failed: why.is_some(), uncounted_ns };
-        let Some(why) = why else {
-            let told = self.call(ask, |writer| writer.bytes(&[])).map(drop);
+        let error = outcome.as_ref().err().map(ToString::to_string);
+        let has_failed = error.is_some();
+        let finish = ProcessRequest::Finish { error, uncounted_ns: self.caller.uncounted_ns() };
+        if !has_failed {
+            let finished = self.call(&finish, &[]).map(drop);
             return match self.caller.seat() {
-                Some(seat) => seat.finish(told),
-                None => i32::from(told.is_err()),
+                Some(seat) => seat.finish(finished),
+                None => i32::from(finished.is_err()),
             };
-        };
+        }
         // The failure must be reported to the launcher first. Other ranks may fail because of it as soon as the other
         // end has the report, and must not be reported as the first.
         let status = self.caller.seat().map_or(1, |seat| seat.finish(outcome));
-        let _ = self.call(ask, |writer| writer.bytes(why.as_bytes()));
+        let _ = self.call(&finish, &[]);
         status
     }
 }
 
 impl ProxyEndpoint {
     /// Receives a message, and waits for it, with data that are sent at the same time.
-    fn receive_by(&mut self, ask: Ask, data: &[u8], buffer: &mut [u8]) -> Result<Envelope> {
-        let envelope = self.caller.call(
-            ask,
-            |writer| writer.bytes(data),
-            |head, mut reader| {
-                let data = reader.bytes();
-                let kept = data.len().min(buffer.len());
-                buffer[..kept].copy_from_slice(&data[..kept]);
-                envelope_of(head.values)
-            },
-        )?;
-        let envelope = envelope.ok_or_else(out_of_turn)?;
+    fn receive_by(
+        &mut self,
+        request: &ProcessRequest,
+        data: &[u8],
+        buffer: &mut [u8],
+    ) -> Result<Envelope> {
+        let envelope = self.caller.call(request, data, |value, _, data| {
+            let kept = data.len().min(buffer.len());
+            buffer[..kept].copy_from_slice(&data[..kept]);
+            value.envelope()
+        })?;
+        let envelope = envelope.ok_or_else(unexpected_reply)?;
         Ok(Envelope { room: buffer.len(), ..envelope })
     }
 }

@@ -14,19 +14,16 @@ use contract::{
     RememberedCall, RemoteMemory, Request, Result, Selector, WaitReports, WaitTerms, check_rank,
 };
 
-use crate::ask::Ask;
-use crate::caller::{Answer, Caller};
+use crate::caller::{Caller, Received};
 use crate::clock::VirtualClock;
-use crate::line::LONGEST_BYTES;
-use crate::reply::{Head, Kind, VALUES};
-use crate::stream::{Reader, Writer};
+use crate::wire::line::LONGEST_BYTES;
+use crate::wire::reply::{ReplyKind, Value};
+use crate::wire::request::ProcessRequest;
 use operations::Operations;
 
-/// Version of the protocol, which must be equal at both ends of a line.
-pub(crate) const VERSION: u64 = 7;
-
-/// Reacts to a reply that requests a poll, or the combination of two operands. Returns whether the call is over.
-type Turn<'a> = dyn FnMut(&mut ProxyEndpoint, Kind, Vec<u8>, Vec<u8>) -> Result<bool> + 'a;
+/// Executes a poll that a reply requests, or combines the two operands in its data, and sends the result. Returns whether
+/// the call is over.
+type OnReply<'a> = dyn FnMut(&mut ProxyEndpoint, &ReplyKind, Vec<u8>) -> Result<bool> + 'a;
 
 /// A rank's end of a fabric in another process.
 pub struct ProxyEndpoint {
@@ -38,10 +35,8 @@ pub struct ProxyEndpoint {
     /// The name of the fabric.
     name: String,
     every_rank_has_a_processor: bool,
-    /// True if the other end executes collectives.
-    sees_collectives: bool,
     /// True while the process reports to the launcher what it waits for. No request is made then.
-    telling: Cell<bool>,
+    is_reporting: Cell<bool>,
     /// The numbers of open contexts and of their members, by place, without that of all ranks.
     contexts: HashMap<u32, (u32, usize)>,
 }
@@ -49,8 +44,7 @@ pub struct ProxyEndpoint {
 impl ProxyEndpoint {
     /// Begins this rank's part of the run.
     pub(crate) fn join(caller: Caller, rank: usize, size: usize, name: String) -> Result<Self> {
-        let values = caller.call(Ask::Join { version: VERSION }, |_| {}, |head, _| head.values)?;
-        let [every_rank_has_a_processor, sees_collectives, ..] = values.map(|value| value != 0);
+        let joined = caller.call(&ProcessRequest::Join, &[], |value, _, _| value)?;
         Ok(ProxyEndpoint {
             caller: Rc::new(caller),
             clock: None,
@@ -58,9 +52,8 @@ impl ProxyEndpoint {
             rank,
             size,
             name,
-            every_rank_has_a_processor,
-            sees_collectives,
-            telling: Cell::new(false),
+            every_rank_has_a_processor: joined == Value::Flag(true),
+            is_reporting: Cell::new(false),
             contexts: HashMap::new(),
         })
     }
@@ -79,73 +72,66 @@ impl ProxyEndpoint {
     }
 
     /// Makes a request that waits only for its reply. Records the operations that the reply reports as done.
-    fn call(&mut self, ask: Ask, fill: impl FnOnce(&mut Writer<'_>)) -> Result<[u64; VALUES]> {
-        Ok(self.head_of(ask, fill)?.values)
-    }
-
-    /// As [`call`](Self::call), and returns the whole head of the reply.
-    fn head_of(&mut self, ask: Ask, fill: impl FnOnce(&mut Writer<'_>)) -> Result<Head> {
+    fn call(&mut self, request: &ProcessRequest, data: &[u8]) -> Result<Value> {
         let operations = &mut self.operations;
-        self.caller.call(ask, fill, |head, mut reader| {
-            operations.absorb(head.ended, &mut reader);
-            head
+        self.caller.call(request, data, |value, completed, data| {
+            operations.complete(completed, data);
+            value
         })
     }
 
-    /// Makes a request that changes nothing here.
-    fn ask(&self, ask: Ask) -> Result<[u64; VALUES]> {
-        self.caller.call(ask, |_| {}, |head, _| head.values)
+    /// Makes a request that changes nothing here. Returns whether the result is true.
+    fn is_true(&self, request: &ProcessRequest) -> bool {
+        self.caller.call(request, &[], |value, _, _| value) == Ok(Value::Flag(true))
     }
 
     /// Polls, by a probe with `selector` if there is one.
-    fn poll(&mut self, ask: Ask, selector: Option<Selector>) -> Result<[u64; VALUES]> {
-        let Head { values, ended, .. } = self.head_of(ask, |_| {})?;
-        self.caller.learn(if ended == 0 { values } else { [0; VALUES] }, selector);
-        Ok(values)
+    fn poll(&mut self, request: &ProcessRequest, selector: Option<Selector>) -> Result<Value> {
+        let operations = &mut self.operations;
+        let (value, is_idle) = self.caller.call(request, &[], |value, completed, data| {
+            operations.complete(completed, data);
+            (value, completed.is_empty())
+        })?;
+        let quiet = if let Value::Quiet(quiet) = value { Some(quiet) } else { None };
+        self.caller.note_poll(quiet.filter(|_| is_idle), selector);
+        Ok(value)
     }
 
-    /// Makes a request, and lets `turn` react to replies until the call is over.
-    fn converse(
+    /// Makes a request, and lets `on_reply` react to replies until the call is over. `report` notes the awaited events
+    /// when the launcher requests a report, and `read` gets the data of the last reply. Returns its result, or `None` if
+    /// `on_reply` has ended the call.
+    fn call_with_replies(
         &mut self,
-        ask: Ask,
-        fill: impl FnOnce(&mut Writer<'_>),
-        turn: &mut Turn<'_>,
-        tell: &mut dyn FnMut(&mut Self),
-        read: &mut dyn FnMut(&Head, &mut Reader<'_>),
-    ) -> Result<[u64; VALUES]> {
+        (request, data): (&ProcessRequest, &[u8]),
+        on_reply: &mut OnReply<'_>,
+        report: &mut dyn FnMut(&mut Self),
+        read: &mut dyn FnMut(&[u8]),
+    ) -> Result<Option<Value>> {
         let caller = self.caller.clone();
-        caller.ask(ask, fill)?;
+        caller.send(request, data)?;
         loop {
-            let (head, mut reader) = match caller.await_answer()? {
-                Answer::Given(head, reader) => (head, reader),
-                Answer::Question => {
-                    self.telling.set(true);
-                    caller.begin_to_tell();
-                    tell(self);
-                    self.telling.set(false);
-                    caller.end_telling();
+            let (reply, data) = match caller.receive()? {
+                Received::Reply(reply, data) => (reply, data),
+                Received::ReportRequest => {
+                    self.is_reporting.set(true);
+                    caller.begin_report();
+                    report(self);
+                    self.is_reporting.set(false);
+                    caller.end_report();
                     continue;
                 }
             };
-            let is_over = match head.kind {
-                Kind::Poll => {
-                    self.operations.absorb(head.ended, &mut reader);
-                    turn(self, Kind::Poll, Vec::new(), Vec::new())?
-                }
-                Kind::Combine => {
-                    let (left, right) = (reader.bytes().to_vec(), reader.bytes().to_vec());
-                    turn(self, Kind::Combine, left, right)?
-                }
-                Kind::Done | Kind::Failed => {
-                    return caller.finish(head, reader, |head, mut reader| {
-                        self.operations.absorb(head.ended, &mut reader);
-                        read(&head, &mut reader);
-                        head.values
-                    });
-                }
-            };
-            if is_over {
-                return Ok([0; VALUES]);
+            if !matches!(reply.kind, ReplyKind::Poll | ReplyKind::Combine) {
+                let finished = caller.finish(reply, data, |value, completed, data| {
+                    read(self.operations.complete(completed, data));
+                    value
+                });
+                return finished.map(Some);
+            }
+            // The next request overwrites the buffer.
+            let data = self.operations.complete(&reply.completed, data).to_vec();
+            if on_reply(self, &reply.kind, data)? {
+                return Ok(None);
             }
         }
     }
@@ -156,8 +142,8 @@ impl ProxyEndpoint {
     }
 
     fn post(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
-        let Destination { rank: to, context, tag } = to;
-        check_rank(to, self.size)?;
+        let Destination { rank, context, tag } = to;
+        check_rank(rank, self.size)?;
         check_length(&self.name, data.bytes())?;
         let synchronous = until == Completion::Synchronous;
         let envelope = Envelope {
@@ -167,23 +153,22 @@ impl ProxyEndpoint {
             bytes: data.bytes(),
             room: data.bytes(),
         };
-        let request = self.operations.add_send(to, envelope);
-        let ask = Ask::PostSend { to, context, tag, synchronous, request };
-        self.begin(request, ask, data.as_slice())
+        let request = self.operations.add_send(rank, envelope);
+        let post = ProcessRequest::PostSend { to, synchronous, request };
+        self.begin(request, &post, data.as_slice())
     }
 
     /// Begins an operation, without waiting for the other end unless its data are long.
-    fn begin(&mut self, request: Request, ask: Ask, data: &[u8]) -> Result<Request> {
-        let begun = self.ask_ahead(ask, data);
+    fn begin(&mut self, request: Request, post: &ProcessRequest, data: &[u8]) -> Result<Request> {
+        let begun = self.call_ahead(post, data);
         begun.inspect_err(|_| self.operations.forget(request)).map(|()| request)
     }
 
     /// Makes a request that the process need not wait for. It waits only if there are many data.
-    fn ask_ahead(&mut self, ask: Ask, data: &[u8]) -> Result<()> {
-        let fill = |writer: &mut Writer<'_>| writer.bytes(data);
+    fn call_ahead(&mut self, request: &ProcessRequest, data: &[u8]) -> Result<()> {
         match self.caller.may_defer(data.len()) {
-            true => self.caller.defer(ask, fill),
-            false => self.call(ask, fill).map(drop),
+            true => self.caller.defer(request, data),
+            false => self.call(request, data).map(drop),
         }
     }
 }
@@ -234,7 +219,7 @@ impl WaitReports for ProxyEndpoint {
     fn begin(&self) {}
 
     fn note_sole_awaited(&self, awaited: Awaited) {
-        if self.telling.get() {
+        if self.is_reporting.get() {
             self.caller.seat().into_iter().for_each(|seat| seat.note_sole_awaited(awaited.clone()));
         }
     }

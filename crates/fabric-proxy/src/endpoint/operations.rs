@@ -2,8 +2,7 @@
 
 use contract::{Awaited, Envelope, Request, Selector, Writable};
 
-use crate::reply::read_ended;
-use crate::stream::Reader;
+use crate::wire::reply::Completed;
 
 enum Operation {
     Free,
@@ -37,16 +36,20 @@ impl Operations {
         Request(self.places.len() as u32 - 1)
     }
 
-    /// Reads the operations that are done. The data of receives are written to their memory.
-    pub(super) fn absorb(&mut self, ended: usize, reader: &mut Reader<'_>) {
-        for _ in 0..ended {
-            let (request, envelope, data) = read_ended(reader);
+    /// Records completed operations, and writes the data of receives to their memory. `data` begins with these; returns
+    /// the rest.
+    pub(super) fn complete<'a>(&mut self, completed: &[Completed], data: &'a [u8]) -> &'a [u8] {
+        let mut rest = data;
+        for &Completed { request, envelope, bytes } in completed {
+            let (data, behind) = rest.split_at_checked(bytes).unwrap_or_default();
+            rest = behind;
             let Some(place) = self.places.get_mut(request.index()) else { continue };
             if let Operation::Receive { room, .. } = place {
                 room.write(0, data);
             }
             *place = Operation::Done(envelope);
         }
+        rest
     }
 
     pub(super) fn is_done(&self, request: Request) -> bool {

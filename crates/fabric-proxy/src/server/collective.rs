@@ -4,24 +4,29 @@ use std::cell::{Cell, RefCell};
 
 use contract::{ContextPlace, Endpoint, Error, Readable, Reduction, Result, Writable};
 
-use super::{Attempt, Outcome, Server, done, failed};
-use crate::ask::Ask;
-use crate::collective::Parameters;
-use crate::reply::{Kind, VALUES};
-use crate::stream::Reader;
+use recording::RecordedCollective;
+
+use super::{Attempt, Outcome, Server, failed};
+use crate::wire::collective::CollectiveParameters;
+use crate::wire::message::{self, Data};
+use crate::wire::reply::ReplyKind;
+use crate::wire::request::{ProcessRequest, RequestHead};
 
 impl<'a, E: Endpoint> Server<'a, E> {
     pub(super) fn collective(
         &mut self,
         endpoint: &mut E,
         place: ContextPlace,
-        mut reader: Reader<'a>,
+        parameters: CollectiveParameters,
+        data: Data<'_>,
     ) -> Result<Attempt> {
-        let Some(parameters) = Parameters::read(&mut reader) else {
+        if !parameters.are_valid() {
             return Ok(failed(Error::Program("a collective that nobody knows".into())));
-        };
-        let input = reader.bytes().to_vec();
-        let mut output = reader.bytes().to_vec();
+        }
+        // Without data to send, they are the contents of the memory to receive into.
+        let data = data.bytes().to_vec();
+        let (input, mut output) =
+            if parameters.sends { (data, Vec::new()) } else { (Vec::new(), data) };
         output.resize(parameters.room.unwrap_or(0), 0);
         // SAFETY: both outlive the call, and nothing else uses them until it is over.
         let (send, receive) = unsafe {
@@ -32,7 +37,8 @@ impl<'a, E: Endpoint> Server<'a, E> {
         };
         if place == ContextPlace::WORLD {
             // It is recorded before the events during it.
-            self.notes.collective(parameters.recorded());
+            let CollectiveParameters { collective: kind, root, bytes, .. } = parameters;
+            self.notes.collective(RecordedCollective { kind, root, bytes });
         }
         let broken = Cell::new(None);
         let own = RefCell::new(&mut *self);
@@ -63,29 +69,14 @@ impl<'a, E: Endpoint> Server<'a, E> {
         if place == ContextPlace::WORLD {
             self.notes.carried_out(carried_out.is_none());
         }
-        Ok(self.answer_collective(endpoint, carried_out, &output))
-    }
-
-    /// Replies with the outcome of a collective and the output of this rank, if the endpoint has executed it.
-    fn answer_collective(
-        &mut self,
-        endpoint: &E,
-        carried_out: Option<Result<()>>,
-        output: &[u8],
-    ) -> Attempt {
-        match carried_out {
-            None => done([0]),
+        Ok(match carried_out {
+            None => Ok(false.into()),
             Some(Err(error)) => failed(error),
             Some(Ok(())) => {
-                let mut values = [0; VALUES];
-                values[0] = 1;
-                let mut writer = self.write(Kind::Done, endpoint.any_has_left(), values, 0);
-                writer.bytes(output);
-                writer.end();
-                self.line.answer();
+                self.reply(endpoint.any_has_left(), ReplyKind::Done(true.into()), &output);
                 Err(Outcome::Replied)
             }
-        }
+        })
     }
 
     /// Combines two operands: the contract's operations here, others in the program's process.
@@ -98,22 +89,15 @@ impl<'a, E: Endpoint> Server<'a, E> {
             reduction.combine(&mut left, &right)?;
             return Ok(left);
         }
-        let mut writer = self.write(Kind::Combine, false, [0; VALUES], 0);
-        writer.bytes(&left);
-        writer.bytes(&right);
-        writer.end();
-        self.line.answer();
-        while !self.line.await_question(super::SLEEP) {
+        self.reply(false, ReplyKind::Combine, &[&left[..], &right].concat());
+        while !self.line.await_request(super::SLEEP) {
             self.host.check()?;
         }
-        let (mut reader, _) = Reader::part(self.line, 0);
-        let [_, _, _] = reader.numbers::<3>();
-        let combined = match Ask::read(&mut reader) {
-            Some(Ask::Combined) => reader.bytes(),
-            _ => &[],
-        };
+        let read = message::read::<RequestHead<'_>>(self.line, 0);
+        let combined = read.filter(|read| *read.head.request == ProcessRequest::Combined);
+        let combined = combined.map_or(&[][..], |read| read.data.bytes());
         if combined.len() != left.len() {
-            return Err(Error::Program("a process did not combine what it was asked".into()));
+            return Err(Error::Program("a process did not combine the operands of a reply".into()));
         }
         Ok(combined.to_vec())
     }

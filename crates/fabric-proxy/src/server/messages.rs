@@ -1,37 +1,41 @@
 //! Messages of a process: started operations, and blocking calls.
 
-use contract::{
-    Completion, Destination, Endpoint, Error, Readable, Request, Result, Selector, Writable,
-};
+use contract::{Completion, Destination, Endpoint, Readable, Request, Result, Selector, Writable};
 use recording::{Room, SentMessage};
 
 use super::requests::Memory;
-use super::{Attempt, Outcome, Server, done, failed, unit};
-use crate::ask::Ask;
+use super::{Attempt, Outcome, Server, failed, value};
 use crate::computing::is_of_collectives;
-use crate::reply::{Kind, VALUES, envelope_values};
-use crate::stream::Reader;
+use crate::wire::line::LONGEST_BYTES;
+use crate::wire::message::{Data, Writer};
+use crate::wire::reply::{Reply, ReplyKind, Value};
 
-/// Offset of the data in a reply that reports no completed operation.
-const DATA_AT: usize = 8 * (2 + VALUES + 1 + 1);
+impl<E: Endpoint> Server<'_, E> {
+    pub(super) fn send(&mut self, endpoint: &mut E, to: Destination, data: Data<'_>) -> Attempt {
+        let data = data.bytes();
+        let sent = endpoint.send(to, data);
+        if sent.is_ok() {
+            self.notes.sent(message(to, data), None);
+        }
+        value(sent)
+    }
 
-impl<'a, E: Endpoint> Server<'a, E> {
     pub(super) fn post_send(
         &mut self,
         endpoint: &mut E,
-        message: SentMessage,
-        data: Vec<u8>,
+        to: Destination,
+        data: Data<'_>,
         (synchronous, own): (bool, Request),
     ) -> Attempt {
-        let SentMessage { to, context, tag, .. } = message;
+        let data = data.bytes().to_vec();
         let completion = if synchronous { Completion::Synchronous } else { Completion::Local };
         // SAFETY: the table keeps the bytes until the request has ended.
         let readable = unsafe { Readable::new(data.as_ptr(), data.len()) };
-        let posted = self.by_library(endpoint, context, |endpoint| {
-            endpoint.post_send(Destination { rank: to, context, tag }, readable, completion)
+        let posted = self.by_library(endpoint, to.context, |endpoint| {
+            endpoint.post_send(to, readable, completion)
         });
         if let Ok(request) = posted {
-            self.notes.posted_send(request, message, synchronous);
+            self.notes.posted_send(request, message(to, &data), synchronous);
         }
         self.note_posted(own, posted, Memory::Sent { _data: data })
     }
@@ -42,6 +46,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         selector: Selector,
         (bytes, own): (usize, Request),
     ) -> Attempt {
+        let bytes = bytes.min(LONGEST_BYTES);
         let mut room = vec![0; bytes];
         // SAFETY: as above; the bytes are not read before the request is done.
         let writable = unsafe { Writable::new(room.as_mut_ptr(), bytes) };
@@ -55,7 +60,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
     }
 
     fn note_posted(&mut self, own: Request, posted: Result<Request>, memory: Memory) -> Attempt {
-        unit(posted.map(|request| self.requests.add(own, request, memory)))
+        value(posted.map(|request| self.requests.add(own, request, memory)))
     }
 
     /// Posts a message. Those inside collectives, which have odd contexts, count as the library's and not the
@@ -84,7 +89,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
             self.requests.forget(own);
             self.notes.cancelled(request);
         }
-        done([cancelled.into()])
+        Ok(cancelled.into())
     }
 
     /// Waits for one of the operations with the process's numbers `own`.
@@ -93,55 +98,49 @@ impl<'a, E: Endpoint> Server<'a, E> {
             own.iter().map(|&one| self.requests.of_endpoint(one)).collect();
         match endpoint.wait_any(&requests.map_err(Outcome::Failed)?) {
             Ok(index) => {
-                let mut values = [0; VALUES];
-                values[0] = index as u64;
-                self.answer_as(Kind::Done, endpoint, values, Some(own[index]));
+                let kind = ReplyKind::Done(Value::Index(index));
+                self.reply_with_completed(kind, endpoint, Some(own[index]));
                 Err(Outcome::Replied)
             }
             Err(error) => failed(error),
         }
     }
 
-    /// Receives a message, and waits for it, directly into the buffer of the reply.
+    /// Receives a message, and waits for it, directly into the buffer of the reply. Sends one at the same time, if there
+    /// is one.
     pub(super) fn receive(
         &mut self,
         endpoint: &mut E,
-        ask: Ask,
-        mut reader: Reader<'a>,
+        sent: Option<(Destination, Data<'_>)>,
+        (selector, bytes): (Selector, usize),
     ) -> Attempt {
-        let data = reader.bytes().to_vec();
-        let buffer = |bytes| {
-            // SAFETY: it is the server's turn, the request has been read, and the buffer is longer than the longest
-            // message.
-            unsafe { std::slice::from_raw_parts_mut(self.line.room().add(DATA_AT), bytes) }
-        };
-        let (received, sent, room) = match ask {
-            Ask::Receive { selector, room: bytes } => {
-                (endpoint.receive(selector, buffer(bytes)), None, Room { selector, bytes })
-            }
-            Ask::Exchange { to, context, tag, selector, room: bytes } => {
-                let place = Destination { rank: to, context, tag };
-                let received = endpoint.exchange((place, &data), (selector, buffer(bytes)));
-                let message = SentMessage { to, context, tag, bytes: data.len() };
-                (received, Some(message), Room { selector, bytes })
-            }
-            _ => return failed(Error::UnknownRequest),
+        let bytes = bytes.min(LONGEST_BYTES);
+        let sent = sent.map(|(to, data)| (to, data.bytes().to_vec()));
+        let mut writer = Writer::new(self.line);
+        let buffer = writer.room(bytes);
+        let received = match &sent {
+            Some((to, data)) => endpoint.exchange((*to, data), (selector, buffer)),
+            None => endpoint.receive(selector, buffer),
         };
         let envelope = match received {
             Ok(envelope) => envelope,
             Err(error) => return failed(error),
         };
+        let room = Room { selector, bytes };
         match sent {
-            Some(message) => self.notes.sent(message, Some((room, envelope))),
+            Some((to, data)) => self.notes.sent(message(to, &data), Some((room, envelope))),
             None => self.notes.received(room, &envelope),
         }
-        // The buffer contains the data already, so its memory must not be freed.
-        self.line.set_bytes(0);
-        let values = envelope_values(Some(envelope));
-        let mut writer = self.write(Kind::Done, endpoint.any_has_left(), values, 0);
-        writer.room(envelope.bytes.min(envelope.room));
-        writer.end();
-        self.line.answer();
+        writer.keep(envelope.bytes.min(envelope.room));
+        let (any_has_left, completed) = (endpoint.any_has_left(), Vec::new());
+        let kind = ReplyKind::Done(Value::Envelope(envelope));
+        self.send_reply(writer, Reply { any_has_left, completed, kind });
         Err(Outcome::Replied)
     }
+}
+
+/// Returns a message in the form of recordings.
+fn message(to: Destination, data: &[u8]) -> SentMessage {
+    let Destination { rank: to, context, tag } = to;
+    SentMessage { to, context, tag, bytes: data.len() }
 }

@@ -9,19 +9,15 @@ mod requests;
 use std::time::Duration;
 
 use contract::{
-    ContextPlace, Destination, Endpoint, Envelope, Error, NewContext, Request, Result, Time,
-    TimeSpan,
+    ContextPlace, Endpoint, Envelope, Error, NewContext, Request, Result, Time, TimeSpan,
 };
-use recording::SentMessage;
 
-use crate::ask::Ask;
 use crate::computing::RankComputing;
-use crate::endpoint::VERSION;
 use crate::host::{Host, RankAccount};
-use crate::line::Line;
-use crate::quiet::quiet_values;
-use crate::reply::{Head, Kind, VALUES, envelope_values, write_ended, write_error};
-use crate::stream::{Reader, Writer};
+use crate::wire::line::Line;
+use crate::wire::message::{Data, Writer};
+use crate::wire::reply::{Completed, QuietTime, Reply, ReplyKind, Value};
+use crate::wire::request::ProcessRequest;
 use notes::Notes;
 use requests::Requests;
 
@@ -29,7 +25,7 @@ use requests::Requests;
 /// requests without reply.
 const SLEEP: Duration = Duration::from_millis(2);
 /// Maximum length of the data of completed operations in a reply, except for those of the first.
-const ENDED_BYTES: usize = 1 << 30;
+const COMPLETED_BYTES: usize = 1 << 30;
 
 impl Host {
     /// Executes on `endpoint` the requests of the process of its rank, until the process has ended its part. `works`
@@ -108,186 +104,159 @@ impl<'a, E: Endpoint> Server<'a, E> {
     /// Serves requests until the process has ended its part.
     pub(crate) fn run(mut self, mut endpoint: E) -> Result<RankAccount> {
         let why = loop {
-            let (ask, reader) = self.next(&mut endpoint)?;
-            self.perform(&mut endpoint, ask, reader)?;
+            let (request, data) = self.next(&mut endpoint)?;
+            self.perform(&mut endpoint, request, data)?;
             if let Some(why) = self.finished.take() {
                 break why;
             }
         };
         self.account.end = endpoint.now();
         endpoint.finish(why.map_or(Ok(()), |why| Err(Error::Program(why))));
-        self.write(Kind::Done, true, [0; VALUES], 0).end();
-        self.line.answer();
+        self.reply(true, ReplyKind::Done(Value::None), &[]);
         Ok(self.account)
     }
 
     /// Executes a request, and replies.
-    fn perform(&mut self, endpoint: &mut E, ask: Ask, reader: Reader<'a>) -> Result<()> {
-        let before = self.deferred_error.take().filter(|_| !matches!(ask, Ask::Finish { .. }));
-        let attempt = match before {
+    fn perform(&mut self, endpoint: &mut E, request: ProcessRequest, data: Data<'a>) -> Result<()> {
+        let is_last = matches!(request, ProcessRequest::Finish { .. });
+        let gives_up = matches!(request, ProcessRequest::GiveUpOn(_));
+        let (is_poll, reports_completed) = (request.is_poll(), request.reports_completed());
+        let attempt = match self.deferred_error.take().filter(|_| !is_last) {
             Some(error) => failed(error),
-            None => self.attempt(endpoint, ask, reader)?,
+            None => self.attempt(endpoint, request, data)?,
         };
-        let outcome = match attempt {
+        let error = match attempt {
             // The process has ended its wait by itself, and continues.
             Ok(_) if self.at.is_some() => return Ok(()),
-            Ok(values) => return self.answer(endpoint, ask, values),
+            Ok(value) if !reports_completed => {
+                self.reply(endpoint.any_has_left(), ReplyKind::Done(value), &[]);
+                return Ok(());
+            }
+            Ok(value) => {
+                let is_idle = is_poll && matches!(value, Value::None | Value::Flag(false));
+                let quiet = if is_idle { self.works.quiet_until(endpoint) } else { None };
+                let value = quiet.map_or(value, |(until, polling)| {
+                    Value::Quiet(QuietTime { now: endpoint.now(), until, polling })
+                });
+                self.reply_with_completed(ReplyKind::Done(value), endpoint, None);
+                return Ok(());
+            }
             Err(Outcome::Replied) => return Ok(()),
             Err(Outcome::Failed(error)) => error,
         };
-        if matches!(outcome, Error::Deadlock { .. }) && !matches!(ask, Ask::GiveUpOn(_)) {
+        if matches!(error, Error::Deadlock { .. }) && !gives_up {
             // Its process continues to wait, so that it can report its place, and what these messages are.
-            let unexpected = self.works.unexpected(endpoint);
-            let mut writer = Writer::new(self.line);
-            writer.envelopes(&unexpected);
-            writer.end();
+            Writer::new(self.line).end(&self.works.unexpected(endpoint));
             self.line.leave_stuck();
             self.host.note_stuck();
-            return Err(outcome);
+            return Err(error);
         }
-        let mut writer = self.write(Kind::Failed, endpoint.any_has_left(), [0; VALUES], 0);
-        write_error(&mut writer, &outcome);
-        writer.end();
-        self.line.answer();
+        self.reply(endpoint.any_has_left(), ReplyKind::Failed(error), &[]);
         Ok(())
     }
 
     /// Executes a request. The outer error ends the run.
-    fn attempt(&mut self, endpoint: &mut E, ask: Ask, mut reader: Reader<'a>) -> Result<Attempt> {
-        let attempt = match ask {
-            Ask::Join { version } => self.join(endpoint, version),
-            Ask::PostSend { to, context, tag, synchronous, request } => {
-                let data = reader.bytes().to_vec();
-                let message = SentMessage { to, context, tag, bytes: data.len() };
-                self.post_send(endpoint, message, data, (synchronous, request))
+    fn attempt(
+        &mut self,
+        endpoint: &mut E,
+        request: ProcessRequest,
+        data: Data<'a>,
+    ) -> Result<Attempt> {
+        use ProcessRequest as Process;
+        let attempt = match request {
+            Process::PostSend { to, synchronous, request } => {
+                self.post_send(endpoint, to, data, (synchronous, request))
             }
-            Ask::PostReceive { selector, room, request } => {
+            Process::PostReceive { selector, room, request } => {
                 self.post_receive(endpoint, selector, (room, request))
             }
-            Ask::Cancel(request) => self.cancel(endpoint, request),
-            Ask::Claim { selector, context, tag } => {
+            Process::Cancel(request) => self.cancel(endpoint, request),
+            Process::Claim { selector, context, tag } => {
                 let claimed = endpoint.claim(selector, context, tag);
                 if let Ok(Some(envelope)) = claimed {
                     self.notes.claimed(tag, envelope);
                 }
-                values(claimed.map(envelope_values))
+                value(claimed)
             }
-            Ask::WaitAny => {
-                let requests: Vec<Request> =
-                    (0..reader.number()).map(|_| Request(reader.number() as u32)).collect();
-                self.wait_any(endpoint, &requests)
+            Process::WaitAny(requests) => self.wait_any(endpoint, &requests),
+            Process::WaitUntil => return self.wait_until(endpoint),
+            Process::Send(to) => self.send(endpoint, to, data),
+            Process::Receive { selector, room } => self.receive(endpoint, None, (selector, room)),
+            Process::Exchange { to, selector, room } => {
+                self.receive(endpoint, Some((to, data)), (selector, room))
             }
-            Ask::WaitUntil => return self.wait_until(endpoint),
-            Ask::Send { to, context, tag, .. } => {
-                let data = reader.bytes();
-                let sent = endpoint.send(Destination { rank: to, context, tag }, data);
-                if sent.is_ok() {
-                    self.notes.sent(SentMessage { to, context, tag, bytes: data.len() }, None);
-                }
-                unit(sent)
+            Process::Collective(place, parameters) => {
+                return self.collective(endpoint, place, parameters, data);
             }
-            Ask::Receive { .. } | Ask::Exchange { .. } => self.receive(endpoint, ask, reader),
-            Ask::Collective(place) => return self.collective(endpoint, place, reader),
-            Ask::Announce { place, call } => {
+            Process::Announce { place, call } => {
                 endpoint.announce_by_messages(place, call);
                 self.notes.announced(place == ContextPlace::WORLD);
-                done([])
+                Ok(Value::None)
             }
-            Ask::WaitUntilTime(time) => {
+            Process::WaitUntilTime(time) => {
                 let span = time.since(endpoint.now());
                 self.account.sleeping = self.account.sleeping + span;
                 self.notes.slept(span);
                 endpoint.wait_until_time(time);
-                done([])
+                Ok(Value::None)
             }
-            Ask::Finish { failed, uncounted_ns } => {
-                self.finish(failed.then(|| reader.text()), uncounted_ns)
+            // Its process has ended its part, with its error if it failed.
+            Process::Finish { error, uncounted_ns } => {
+                self.account.uncounted = self.computing.uncounted(uncounted_ns);
+                self.finished = Some(error);
+                Err(Outcome::Replied)
             }
-            Ask::Test(own) | Ask::IsHopeless(own) | Ask::GiveUpOn(own) => {
+            Process::Join => {
+                self.host.note_joined();
+                Ok(endpoint.every_rank_has_a_processor().into())
+            }
+            Process::Test(own) | Process::IsHopeless(own) | Process::GiveUpOn(own) => {
                 match self.requests.of_endpoint(own) {
-                    Ok(request) => of_request(endpoint, ask, request),
+                    Ok(operation) => of_operation(endpoint, &request, operation),
                     Err(error) => failed(error),
                 }
             }
-            other => plain(endpoint, other, reader),
+            other => plain(endpoint, other),
         };
         Ok(attempt)
     }
 
-    fn join(&mut self, endpoint: &E, version: u64) -> Attempt {
-        if version != VERSION {
-            return failed(Error::Program(format!(
-                "the MPI library of this program speaks version {version} of this launcher's language, not {VERSION}: \
-                 let the loader find that of the same build"
-            )));
-        }
-        self.host.note_joined();
-        done([endpoint.every_rank_has_a_processor().into(), 1])
-    }
-
-    /// Records that the process has ended its part, with its error if it failed.
-    fn finish(&mut self, why: Option<String>, uncounted_ns: u64) -> Attempt {
-        self.account.uncounted = self.computing.uncounted(uncounted_ns);
-        self.finished = Some(why);
-        Err(Outcome::Replied)
-    }
-
-    /// Replies that a call is over, and reports completed operations.
-    fn answer(&mut self, endpoint: &mut E, ask: Ask, values: [u64; VALUES]) -> Result<()> {
-        if ask.learns_of_requests() {
-            let is_idle = ask.is_poll() && values[0] == 0;
-            let quiet = if is_idle { self.works.quiet_until(endpoint) } else { None };
-            let told = |(until, polling)| quiet_values(endpoint.now(), until, polling);
-            let values = quiet.map_or(values, told);
-            self.answer_as(Kind::Done, endpoint, values, None);
-            return Ok(());
-        }
-        self.write(Kind::Done, endpoint.any_has_left(), values, 0).end();
-        self.line.answer();
-        Ok(())
-    }
-
-    fn answer_as(
-        &mut self,
-        kind: Kind,
-        endpoint: &mut E,
-        values: [u64; VALUES],
-        first: Option<Request>,
-    ) {
-        let mut ended: Vec<(Request, Envelope)> = Vec::new();
-        let mut bytes = 0;
-        let under_way = self.requests.under_way();
-        for own in first.into_iter().chain(under_way) {
-            let Ok(request) = self.requests.of_endpoint(own) else { continue };
-            if ended.first().is_none_or(|one| one.0 != own) && endpoint.is_done(request) {
-                let envelope = endpoint.envelope(request);
-                bytes += envelope.bytes;
-                if bytes > ENDED_BYTES && !ended.is_empty() {
-                    break;
-                }
-                ended.push((own, envelope));
-            }
-        }
-        let mut writer = self.write(kind, endpoint.any_has_left(), values, ended.len());
-        for (own, envelope) in &ended {
-            write_ended(&mut writer, *own, envelope, self.requests.received(*own, envelope));
-        }
-        writer.end();
-        ended.into_iter().for_each(|(own, _)| self.requests.note_told(own));
-        self.line.answer();
-    }
-
-    /// Begins a reply, which `ended` completed operations must follow.
-    fn write(
-        &self,
-        kind: Kind,
-        any_has_left: bool,
-        values: [u64; VALUES],
-        ended: usize,
-    ) -> Writer<'a> {
+    /// Sends a reply without completed operations.
+    fn reply(&self, any_has_left: bool, kind: ReplyKind, data: &[u8]) {
         let mut writer = Writer::new(self.line);
-        Head { kind, any_has_left, values, ended }.write(&mut writer);
-        writer
+        writer.data(data);
+        self.send_reply(writer, Reply { any_has_left, completed: Vec::new(), kind });
+    }
+
+    fn send_reply(&self, writer: Writer<'_>, reply: Reply) {
+        writer.end(&reply);
+        self.line.reply();
+    }
+
+    /// Sends a reply with the operations that were completed since the last one, `first` before all others.
+    fn reply_with_completed(&mut self, kind: ReplyKind, endpoint: &mut E, first: Option<Request>) {
+        let mut completed: Vec<Completed> = Vec::new();
+        let mut bytes = 0;
+        let mut writer = Writer::new(self.line);
+        let under_way = self.requests.under_way();
+        for request in first.into_iter().chain(under_way) {
+            let Ok(operation) = self.requests.of_endpoint(request) else { continue };
+            let is_listed = completed.first().is_some_and(|one| one.request == request);
+            if is_listed || !endpoint.is_done(operation) {
+                continue;
+            }
+            let envelope = endpoint.envelope(operation);
+            bytes += envelope.bytes;
+            if bytes > COMPLETED_BYTES && !completed.is_empty() {
+                break;
+            }
+            let data = self.requests.received(request, &envelope);
+            writer.data(data);
+            completed.push(Completed { request, envelope, bytes: data.len() });
+        }
+        completed.iter().for_each(|one| self.requests.note_reported(one.request));
+        let any_has_left = endpoint.any_has_left();
+        self.send_reply(writer, Reply { any_has_left, completed, kind });
     }
 
     /// Waits until the process reports that it has seen the event it waits for.
@@ -301,17 +270,17 @@ impl<'a, E: Endpoint> Server<'a, E> {
             }
         });
         broken.map_or(Ok(()), Err)?;
-        Ok(unit(waited))
+        Ok(value(waited))
     }
 
     /// Lets the process poll, and executes its requests meanwhile.
     fn poll(&mut self, endpoint: &mut E) -> Result<bool> {
-        self.answer_as(Kind::Poll, endpoint, [0; VALUES], None);
+        self.reply_with_completed(ReplyKind::Poll, endpoint, None);
         self.notes.note_poll(true);
         let found = loop {
             match self.next(endpoint)? {
-                (Ask::Polled(found), _) => break found,
-                (ask, reader) => self.perform(endpoint, ask, reader)?,
+                (ProcessRequest::Polled(found), _) => break found,
+                (request, data) => self.perform(endpoint, request, data)?,
             }
         };
         self.notes.note_poll(false);
@@ -320,43 +289,40 @@ impl<'a, E: Endpoint> Server<'a, E> {
 }
 
 /// Executes a request that needs only the endpoint.
-fn plain<E: Endpoint>(endpoint: &mut E, ask: Ask, mut reader: Reader<'_>) -> Attempt {
-    match ask {
-        Ask::Now => done([endpoint.now().as_ps()]),
-        Ask::OpenContext { number, me } => {
-            let members: Vec<usize> =
-                (0..reader.number()).map(|_| reader.number() as usize).collect();
+fn plain<E: Endpoint>(endpoint: &mut E, request: ProcessRequest) -> Attempt {
+    match request {
+        ProcessRequest::Now => Ok(Value::Time(endpoint.now())),
+        ProcessRequest::OpenContext { number, me, members } => {
             let context = NewContext { number, members: &members, me, offers: &[] };
-            match endpoint.open_context(context) {
-                Ok(place) => done([place.0.into()]),
-                Err(error) => failed(error),
-            }
+            endpoint.open_context(context).map(Value::Place).map_err(Outcome::Failed)
         }
-        Ask::CloseContext(place) => unit(endpoint.close_context(place)),
-        Ask::Probe(selector) => values(endpoint.probe(selector).map(envelope_values)),
-        Ask::Progress => unit(endpoint.progress()),
-        Ask::Yield => unit(endpoint.yield_processor()),
-        Ask::SleepAWhile(longest) => match endpoint.sleep_a_while(longest) {
-            Ok(has_arrived) => done([has_arrived.into()]),
-            Err(error) => failed(error),
-        },
-        Ask::Leave => unit(endpoint.leave()),
-        Ask::NoneWillSend(selector) => done([endpoint.none_will_send(selector).into()]),
-        _ => failed(Error::Program("a process answered what was not asked".into())),
+        ProcessRequest::CloseContext(place) => value(endpoint.close_context(place)),
+        ProcessRequest::Probe(selector) => value(endpoint.probe(selector)),
+        ProcessRequest::Progress => value(endpoint.progress()),
+        ProcessRequest::Yield => value(endpoint.yield_processor()),
+        ProcessRequest::SleepAWhile(longest) => value(endpoint.sleep_a_while(longest)),
+        ProcessRequest::Leave => value(endpoint.leave()),
+        ProcessRequest::NoneWillSend(selector) => Ok(endpoint.none_will_send(selector).into()),
+        _ => failed(Error::Program("a process sent a result that no reply requested".into())),
     }
 }
 
 /// Executes a request about an operation.
-fn of_request<E: Endpoint>(endpoint: &mut E, ask: Ask, request: Request) -> Attempt {
-    match ask {
-        Ask::Test(_) => unit(endpoint.test(request).map(drop)),
-        Ask::IsHopeless(_) => done([endpoint.is_hopeless(request).into()]),
-        _ => failed(endpoint.give_up_on(request)),
+fn of_operation<E: Endpoint>(
+    endpoint: &mut E,
+    request: &ProcessRequest,
+    operation: Request,
+) -> Attempt {
+    match request {
+        // The reply reports whether it is done.
+        ProcessRequest::Test(_) => value(endpoint.test(operation).map(drop)),
+        ProcessRequest::IsHopeless(_) => Ok(endpoint.is_hopeless(operation).into()),
+        _ => failed(endpoint.give_up_on(operation)),
     }
 }
 
 /// The result of a call, unless the reply has been sent already.
-type Attempt = std::result::Result<[u64; VALUES], Outcome>;
+type Attempt = std::result::Result<Value, Outcome>;
 
 enum Outcome {
     /// The reply has been sent.
@@ -364,20 +330,10 @@ enum Outcome {
     Failed(Error),
 }
 
-fn done<const N: usize>(given: [u64; N]) -> Attempt {
-    let mut values = [0; VALUES];
-    values[..N].copy_from_slice(&given);
-    Ok(values)
-}
-
 fn failed(error: Error) -> Attempt {
     Err(Outcome::Failed(error))
 }
 
-fn unit(outcome: Result<()>) -> Attempt {
-    outcome.map(|()| [0; VALUES]).map_err(Outcome::Failed)
-}
-
-fn values(outcome: Result<[u64; VALUES]>) -> Attempt {
-    outcome.map_err(Outcome::Failed)
+fn value<V: Into<Value>>(outcome: Result<V>) -> Attempt {
+    outcome.map(V::into).map_err(Outcome::Failed)
 }

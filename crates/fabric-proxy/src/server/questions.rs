@@ -3,19 +3,19 @@
 use contract::{ContextPlace, Endpoint, Error, Request, Result, TimeSpan};
 
 use super::{Outcome, SLEEP, Server};
-use crate::ask::Ask;
 use crate::computing::{Call, Step, is_of_collectives};
-use crate::stream::Reader;
+use crate::wire::message::{self, Data};
+use crate::wire::request::{Before, ProcessRequest, RequestHead};
 
 impl<'a, E: Endpoint> Server<'a, E> {
     /// Returns the next request with a reply, or the result of a poll. Executes the requests without reply before it.
-    pub(super) fn next(&mut self, endpoint: &mut E) -> Result<(Ask, Reader<'a>)> {
+    pub(super) fn next(&mut self, endpoint: &mut E) -> Result<(ProcessRequest, Data<'a>)> {
         loop {
-            let (ask, reader) = self.next_of_any(endpoint)?;
-            if self.at.is_none() || matches!(ask, Ask::Polled(_)) {
-                return Ok((ask, reader));
+            let (request, data) = self.next_of_any(endpoint)?;
+            if self.at.is_none() || matches!(request, ProcessRequest::Polled(_)) {
+                return Ok((request, data));
             }
-            let failed = match self.attempt(endpoint, ask, reader)? {
+            let failed = match self.attempt(endpoint, request, data)? {
                 Err(Outcome::Failed(error)) => Some(error),
                 Ok(_) | Err(Outcome::Replied) => None,
             };
@@ -33,30 +33,28 @@ impl<'a, E: Endpoint> Server<'a, E> {
             return Ok(false);
         }
         let has_passed = self.works.work_beside(endpoint);
-        while !self.line.await_question(SLEEP) && !self.line.take_open() {
+        while !self.line.await_request(SLEEP) && !self.line.take_open() {
             self.host.check()?;
         }
         Ok(has_passed)
     }
 
     /// Returns the next request, after the computing time of the process.
-    fn next_of_any(&mut self, endpoint: &mut E) -> Result<(Ask, Reader<'a>)> {
+    fn next_of_any(&mut self, endpoint: &mut E) -> Result<(ProcessRequest, Data<'a>)> {
         let has_passed = self.await_part(endpoint)?;
-        let (mut reader, next) = Reader::part(self.line, self.at.unwrap_or(0));
-        let [deferred, computed_ns, polled_ps, ended] = reader.numbers();
-        self.at = (deferred != 0).then_some(next);
-        for _ in 0..ended {
-            self.end_request(endpoint, Request(reader.number() as u32));
-        }
-        let ask = Ask::read(&mut reader);
-        let ask = ask.ok_or_else(|| Error::Program("a process asked what nobody knows".into()));
-        let ask = ask.inspect_err(|error| self.host.note_fatal(error))?;
-        let step = self.step(&ask);
+        let read = message::read::<RequestHead<'_>>(self.line, self.at.unwrap_or(0));
+        let unknown = || Error::Program("a process made a request that nobody knows".into());
+        let read = read.ok_or_else(unknown).inspect_err(|error| self.host.note_fatal(error))?;
+        let RequestHead { before, ended, request } = read.head;
+        let Before { is_deferred, computed_ns, polled } = before;
+        self.at = is_deferred.then_some(read.end);
+        ended.iter().for_each(|&one| self.end_request(endpoint, one));
+        let request = request.into_owned();
+        let step = self.step(&request);
         let span = self
             .computing
             .before(step, computed_ns)
             .inspect_err(|error| self.host.note_fatal(error))?;
-        let polled = TimeSpan::from_ps(polled_ps);
         if !has_passed && span + polled > TimeSpan::ZERO {
             self.works.occupy(endpoint, span + polled);
         }
@@ -65,7 +63,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
             self.account.computing = self.account.computing + span;
         }
         self.account.calls += 1;
-        Ok((ask, reader))
+        Ok((request, read.data))
     }
 
     /// Ends an operation that the process has ended.
@@ -79,23 +77,24 @@ impl<'a, E: Endpoint> Server<'a, E> {
     }
 
     /// Returns the meaning of a request for recorded computing.
-    fn step(&mut self, ask: &Ask) -> Step {
-        let context = match *ask {
-            Ask::PostSend { context, .. } => Some(context),
-            Ask::PostReceive { selector, .. } => Some(selector.context),
+    fn step(&mut self, request: &ProcessRequest) -> Step {
+        use ProcessRequest as Process;
+        let context = match *request {
+            Process::PostSend { to, .. } => Some(to.context),
+            Process::PostReceive { selector, .. } => Some(selector.context),
             _ => None,
         };
         if context.is_some_and(is_of_collectives) || self.notes.is_librarys() {
             return Step::Other;
         }
-        let step = match *ask {
-            Ask::PostSend { .. } | Ask::Send { .. } => Step::Call(Call::Send),
-            Ask::PostReceive { .. } | Ask::Receive { .. } => Step::Call(Call::Receive),
-            Ask::Exchange { .. } => Step::Call(Call::Exchange),
-            Ask::Collective(ContextPlace::WORLD) => Step::Call(Call::Collective),
-            Ask::WaitUntilTime(_) => Step::Call(Call::Sleep),
-            Ask::WaitAny | Ask::WaitUntil => Step::Wait,
-            Ask::Finish { failed: false, .. } => Step::End,
+        let step = match *request {
+            Process::PostSend { .. } | Process::Send(_) => Step::Call(Call::Send),
+            Process::PostReceive { .. } | Process::Receive { .. } => Step::Call(Call::Receive),
+            Process::Exchange { .. } => Step::Call(Call::Exchange),
+            Process::Collective(ContextPlace::WORLD, _) => Step::Call(Call::Collective),
+            Process::WaitUntilTime(_) => Step::Call(Call::Sleep),
+            Process::WaitAny(_) | Process::WaitUntil => Step::Wait,
+            Process::Finish { error: None, .. } => Step::End,
             _ => Step::Other,
         };
         if matches!(step, Step::Call(_)) {

@@ -51,13 +51,13 @@ impl Requests {
     }
 
     /// Records that an operation was reported to the process as done.
-    pub(super) fn note_told(&mut self, request: Request) {
+    pub(super) fn note_reported(&mut self, request: Request) {
         self.under_way.retain(|&one| one != request);
     }
 
     /// Removes an operation that has ended.
     pub(super) fn forget(&mut self, request: Request) {
-        self.note_told(request);
+        self.note_reported(request);
         if let Some(place) = self.places.get_mut(request.index()) {
             *place = None;
         }

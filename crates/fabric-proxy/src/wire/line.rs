@@ -234,8 +234,8 @@ impl Line {
     // The end of the process.
 
     /// Passes the turn to the server, with a request in the buffer.
-    pub(crate) fn ask(&self) {
-        // Release, partner of the acquire in `is_asked`: a reader of the turn sees the buffer.
+    pub(crate) fn request(&self) {
+        // Release, partner of the acquire in `is_requested`: a reader of the turn sees the buffer.
         self.head().turn.store(OF_SERVER, Ordering::Release);
         self.header().posted.fetch_add(1, Ordering::SeqCst);
         // The server sets `server_sleeps` before its last check, so one of the two sees the other's store.
@@ -262,23 +262,23 @@ impl Line {
         self.head().turn.compare_exchange(OPEN, by, success, failure).is_ok()
     }
 
-    fn is_answered(&self) -> bool {
+    fn is_replied(&self) -> bool {
         self.head().turn.load(Ordering::Acquire) == OF_PROCESS
     }
 
     /// Polls for the reply as long as that takes no other's processor. Returns whether it has arrived.
-    pub(crate) fn spin_for_answer(&self) -> bool {
-        spin(self.spins.max(1), || self.is_answered())
+    pub(crate) fn spin_for_reply(&self) -> bool {
+        spin(self.spins.max(1), || self.is_replied())
     }
 
     /// Sleeps until the reply arrives, at most for `limit`. Returns whether it has arrived.
-    pub(crate) fn await_answer(&self, limit: Duration) -> bool {
+    pub(crate) fn await_reply(&self, limit: Duration) -> bool {
         let head = self.head();
         head.process_sleeps.store(1, Ordering::SeqCst);
         // The system compares the turn once more before it lets the process sleep.
         futex_wait(&head.turn, if self.is_stuck() { STUCK } else { OF_SERVER }, limit);
         head.process_sleeps.store(0, Ordering::SeqCst);
-        self.is_answered()
+        self.is_replied()
     }
 
     /// Returns whether this end may read the unexpected messages of a rank that waits for ever.
@@ -318,7 +318,7 @@ impl Line {
     }
 
     /// Passes the turn to the process, with a reply in the buffer.
-    pub(crate) fn answer(&self) {
+    pub(crate) fn reply(&self) {
         // It is visible with the turn, which is stored after it.
         self.head().since_ns.store(UNKNOWN, Ordering::Relaxed);
         self.give_back();
@@ -341,18 +341,18 @@ impl Line {
     }
 
     /// Returns whether there is a request.
-    pub(crate) fn is_asked(&self) -> bool {
+    pub(crate) fn is_requested(&self) -> bool {
         self.head().turn.load(Ordering::Acquire) == OF_SERVER
     }
 
     /// Waits for a request of this line, at most for `limit` in a sleep. Returns whether there is one.
-    pub(crate) fn await_question(&self, limit: Duration) -> bool {
-        self.await_questions(limit, self.spins > 0, || self.is_asked())
+    pub(crate) fn await_request(&self, limit: Duration) -> bool {
+        self.await_requests(limit, self.spins > 0, || self.is_requested())
     }
 
     /// Waits until requests make `done` true, at most for `limit`. If a processor is free for that, the server polls
     /// for some time before it sleeps. Returns whether it is true.
-    pub(crate) fn await_questions(
+    pub(crate) fn await_requests(
         &self,
         limit: Duration,
         has_processor: bool,

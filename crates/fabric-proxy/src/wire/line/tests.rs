@@ -16,17 +16,17 @@ fn two_ends_take_turns() {
             scope.spawn(|| {
                 let server = server;
                 for _ in 0..TURNS {
-                    while !server.await_question(LONG) {}
+                    while !server.await_request(LONG) {}
                     // SAFETY: it is the server's turn.
                     unsafe { *counter(&server) += 1 };
-                    server.answer();
+                    server.reply();
                 }
             });
             for turn in 0..TURNS {
                 // SAFETY: it is the process's turn.
                 unsafe { *counter(&own) += 1 };
-                own.ask();
-                while !own.spin_for_answer() && !own.await_answer(LONG) {}
+                own.request();
+                while !own.spin_for_reply() && !own.await_reply(LONG) {}
                 // SAFETY: as above.
                 assert_eq!(unsafe { *counter(&own) }, 2 * (turn + 1));
             }
@@ -40,13 +40,13 @@ fn a_turn_that_was_left_open_is_taken_by_one_end() {
     let (own, server) = (lines.line(0), lines.line(0));
     assert!(!server.is_open() && !server.take_open());
     own.leave_open();
-    assert!(server.is_open() && !server.is_asked());
+    assert!(server.is_open() && !server.is_requested());
     assert!(own.close() && !server.take_open());
     own.leave_open();
-    assert!(server.take_open() && server.is_asked() && !own.close());
+    assert!(server.take_open() && server.is_requested() && !own.close());
     own.compute_since(7);
     server.give_back();
-    assert!(own.spin_for_answer() && server.computes_since().is_some());
+    assert!(own.spin_for_reply() && server.computes_since().is_some());
 }
 
 /// Sends a thousand numbers. The server takes all that it finds at once, and adds them up.
@@ -61,7 +61,7 @@ fn what_is_left_open_is_read_once_by_whoever_takes_it() {
         let server = scope.spawn(move || {
             let mut sum = 0;
             loop {
-                if !server.take_open() && !server.await_question(Duration::from_micros(1)) {
+                if !server.take_open() && !server.await_request(Duration::from_micros(1)) {
                     continue;
                 }
                 // SAFETY: it is the server's turn, and `count` numbers were written.
@@ -80,7 +80,7 @@ fn what_is_left_open_is_read_once_by_whoever_takes_it() {
         });
         for number in 1..=LAST {
             if number > 1 && !own.close() {
-                while !own.spin_for_answer() && !own.await_answer(LONG) {}
+                while !own.spin_for_reply() && !own.await_reply(LONG) {}
             }
             // SAFETY: it is the process's turn.
             unsafe {
@@ -98,9 +98,9 @@ fn what_is_left_open_is_read_once_by_whoever_takes_it() {
 fn a_wait_ends_by_its_limit_and_by_the_state_of_the_run() {
     let lines = Lines::create(1).unwrap();
     let own = lines.line(0);
-    assert!(!own.await_question(Duration::from_millis(1)));
-    own.ask();
-    assert!(!own.await_answer(Duration::from_millis(1)));
+    assert!(!own.await_request(Duration::from_millis(1)));
+    own.request();
+    assert!(!own.await_reply(Duration::from_millis(1)));
     assert_eq!(own.state(), RunState::Runs);
     lines.set_state(RunState::Over);
     assert_eq!(own.state(), RunState::Over);
