@@ -13,7 +13,7 @@ use crate::library::LibraryTime;
 use crate::quiet::Quiet;
 use crate::stopwatch::Stopwatch;
 use crate::wire::line::{Line, RunState};
-use crate::wire::message::{self, Message, Writer};
+use crate::wire::message::{self, Writer, WrittenMessage};
 use crate::wire::reply::{Completed, Reply, ReplyKind, Value};
 use crate::wire::request::{Before, ProcessRequest, RequestHead};
 use time::this_thread;
@@ -254,7 +254,7 @@ impl Caller {
         }
         self.is_busy.set(false);
         let read = message::read(&self.line, 0).ok_or_else(unexpected_reply)?;
-        let Message::<Reply> { head: reply, data, .. } = read;
+        let WrittenMessage::<Reply> { head: reply, data, .. } = read;
         self.any_has_left.set(reply.any_has_left);
         if matches!(reply.kind, ReplyKind::Poll | ReplyKind::Combine) {
             self.begin_computing();

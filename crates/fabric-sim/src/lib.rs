@@ -10,8 +10,10 @@
 //! * [`array`] is a separate simulator: the Finite Element Machine word by word.
 //! * A [`Machine`] contains all costs. [`machine::parse`] reads one from a file, [`machine::find`] returns a built-in
 //!   one.
-//! * [`run`] runs a program on it; [`run_endpoints`] gives a program the endpoint itself.
-// Unsafe code is the promise of `endpoint/fabric.rs` that it keeps the rules of `contract::Endpoint`.
+//! * [`run`] runs a program on it; [`run_endpoints`] gives a program the endpoint itself; [`run_processes`] lets
+//!   [`Processes`] be the ranks, each of which calls the endpoint of its rank from outside.
+// Unsafe code is the promise of `endpoint/fabric.rs` that it keeps the rules of `contract::Endpoint`, and that of `server`
+// that the memory which it lends to endpoints lasts.
 #![deny(unsafe_code)]
 
 mod agenda;
@@ -21,12 +23,13 @@ mod endpoint;
 mod event_hash;
 mod message_kind;
 mod network;
-mod outside;
 mod path;
+mod processes;
 mod queue;
 mod random;
 mod ring;
 mod run;
+mod server;
 mod world;
 
 pub mod machine;
@@ -40,11 +43,10 @@ pub use endpoint::SimEndpoint;
 pub use machine::{Level, Machine, RANKS_MAX};
 pub use message_kind::MessageKind;
 pub use network::ChannelUse;
-pub use outside::Outside;
 pub use path::CriticalPath;
-pub use run::{
-    Failure, Options, Outcome, Watched, check, run, run_beside, run_endpoints, run_watched,
-};
+pub use processes::{Computing, Processes, RankAccount};
+pub use run::{Failure, Options, Outcome, Watched, check, run, run_endpoints, run_watched};
+pub use server::run_processes;
 pub use world::Counts;
 
 #[cfg(test)]

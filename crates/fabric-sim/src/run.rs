@@ -12,8 +12,8 @@ use stacks::{PooledStack, StackError, StackPool};
 use crate::endpoint::SimEndpoint;
 use crate::machine::{Level, Machine};
 use crate::network::{ChannelUse, Networks};
-use crate::outside::{Outside, OutsideWork};
 use crate::path::{CriticalPath, Paths};
+use crate::processes::ConcurrentComputing;
 use crate::trace::Trace;
 use crate::world::{Advanced, Counts, World};
 
@@ -144,23 +144,10 @@ pub fn run_endpoints<T: 'static>(
     execute(machine, options, None, program, &mut |_| ControlFlow::Continue(()))
 }
 
-/// As [`run_endpoints`], for ranks whose work `outside` does beside the simulation ([`SimEndpoint::work_outside`]).
-///
-/// # Errors
-/// As [`run`].
-pub fn run_beside<T: 'static>(
+pub(crate) fn execute<T: 'static>(
     machine: &Machine,
     options: &Options,
-    outside: Rc<dyn Outside>,
-    program: impl Fn(SimEndpoint<'_>) -> Result<T> + 'static,
-) -> std::result::Result<Outcome<T>, Failure> {
-    execute(machine, options, Some(outside), program, &mut |_| ControlFlow::Continue(()))
-}
-
-fn execute<T: 'static>(
-    machine: &Machine,
-    options: &Options,
-    outside: Option<Rc<dyn Outside>>,
+    concurrent: Option<ConcurrentComputing>,
     program: impl Fn(SimEndpoint<'_>) -> Result<T> + 'static,
     watch: &mut dyn FnMut(&Watched<'_>) -> ControlFlow<()>,
 ) -> std::result::Result<Outcome<T>, Failure> {
@@ -172,7 +159,7 @@ fn execute<T: 'static>(
     let mut world =
         World::new(machine, networks, level, options.ranks, sharing, options.seed, options.trace);
     world.carries_data = options.carry_data;
-    world.outside = outside.map(OutsideWork::new);
+    world.concurrent = concurrent;
     world.paths = options.critical_path.then(|| Paths::new(options.ranks));
     let world = Rc::new(RefCell::new(world));
     let mut ranks = Ranks::start(&world, options, Rc::new(program))?;

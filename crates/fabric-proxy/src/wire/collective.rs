@@ -8,22 +8,25 @@ use super::line::LONGEST_BYTES;
 
 /// The parameters of a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct CollectiveParameters {
-    pub(crate) collective: Collective,
-    pub(crate) root: usize,
-    pub(crate) bytes: usize,
+pub struct CollectiveParameters {
+    /// The collective.
+    pub collective: Collective,
+    /// The root, or 0 for a collective without one.
+    pub root: usize,
+    /// Length of all data, or of one block.
+    pub bytes: usize,
     stated_bytes: Option<usize>,
     /// The operation and the length of the elements of a reduction.
     combine: Option<(ReductionId, usize)>,
     /// True if there are data to send apart from those in the memory to receive into.
-    pub(crate) sends: bool,
+    pub sends: bool,
     /// Length of the memory to receive into; `None` if there is none.
-    pub(crate) room: Option<usize>,
+    pub room: Option<usize>,
 }
 
 impl CollectiveParameters {
     /// Returns the parameters of a call.
-    pub(crate) fn of(call: &CollectiveCall<'_>) -> Self {
+    pub fn of(call: &CollectiveCall<'_>) -> Self {
         let CollectiveCall { collective, root, bytes, stated_bytes, .. } = *call;
         CollectiveParameters {
             collective,
@@ -37,7 +40,7 @@ impl CollectiveParameters {
     }
 
     /// Returns whether they are those of a call that a process can make.
-    pub(crate) fn are_valid(&self) -> bool {
+    pub fn are_valid(&self) -> bool {
         let is_known = |(id, _): (ReductionId, usize)| {
             // An id with greater numbers belongs to no words.
             ReductionId::new(id.operation(), id.element()) == id
@@ -49,7 +52,7 @@ impl CollectiveParameters {
     }
 
     /// Creates the call again. `apply` combines the elements of a reduction.
-    pub(crate) fn call<'a>(
+    pub fn call<'a>(
         self,
         send: Option<Readable>,
         receive: Option<Writable>,
@@ -61,7 +64,7 @@ impl CollectiveParameters {
     }
 
     /// Returns the operation, if the call combines.
-    pub(crate) fn reduction(&self) -> Option<contract::Reduction> {
+    pub fn reduction(&self) -> Option<contract::Reduction> {
         self.combine.and_then(|(id, _)| contract::Reduction::of_id(id))
     }
 }

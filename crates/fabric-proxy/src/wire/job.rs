@@ -12,23 +12,24 @@ const VERSION: u64 = 8;
 
 /// The launcher's message to the processes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Job {
+pub struct Job {
     /// Descriptor of the lines' memory.
-    pub(crate) memory: RawFd,
+    pub memory: RawFd,
     /// Factor of measured computing; `None` if processes need not report their computing time.
-    pub(crate) factor: Option<f64>,
+    pub factor: Option<f64>,
     /// Name of the fabric.
-    pub(crate) name: String,
+    pub name: String,
 }
 
 impl Job {
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    /// Returns the job in the form that [`read`](Self::read) reads.
+    pub fn bytes(&self) -> Vec<u8> {
         let job = postcard::to_allocvec(&(VERSION, self)).expect("memory has room for a job");
         [MARK, &job].concat()
     }
 
     /// Reads a job. Returns `None` if it belongs to another fabric.
-    pub(crate) fn read(bytes: &[u8]) -> Option<Result<Self, String>> {
+    pub fn read(bytes: &[u8]) -> Option<Result<Self, String>> {
         let rest = bytes.strip_prefix(MARK)?;
         let (version, rest) = postcard::take_from_bytes(rest).unwrap_or((0, rest));
         if version != VERSION {

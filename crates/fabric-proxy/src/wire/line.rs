@@ -17,7 +17,7 @@ const PAGE_BYTES: usize = 4096;
 /// Addresses reserved for the contents of a line. Only the used part takes memory.
 pub(crate) const ROOM_BYTES: usize = 4 << 30;
 /// Longest message in bytes: a quarter of the buffer, because a reply may contain several messages.
-pub(crate) const LONGEST_BYTES: usize = 1 << 30;
+pub const LONGEST_BYTES: usize = 1 << 30;
 /// Memory of the buffer that a line keeps after longer contents.
 const KEPT_BYTES: usize = 16 << 20;
 const LINE_BYTES: usize = PAGE_BYTES + ROOM_BYTES;
@@ -37,7 +37,7 @@ const STUCK: u32 = 3;
 
 /// State of the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RunState {
+pub enum RunState {
     /// The run continues.
     Runs,
     /// All ranks wait, and nothing is under way: there will be no more replies.
@@ -90,14 +90,14 @@ impl Drop for Mapping {
 }
 
 /// All lines of a run, in the launcher's process.
-pub(crate) struct Lines {
+pub struct Lines {
     memory: OwnedFd,
     mapping: Arc<Mapping>,
     spins: u32,
 }
 
 /// One end of a rank's line.
-pub(crate) struct Line {
+pub struct Line {
     header: NonNull<Header>,
     head: NonNull<Head>,
     room: NonNull<u8>,
@@ -111,7 +111,7 @@ unsafe impl Send for Line {}
 
 impl Lines {
     /// Creates the lines of `ranks` ranks.
-    pub(crate) fn create(ranks: usize) -> io::Result<Self> {
+    pub fn create(ranks: usize) -> io::Result<Self> {
         let bytes = PAGE_BYTES + ranks * LINE_BYTES;
         let memory = memory_file(bytes)?;
         let base = map_shared(memory.as_fd(), 0, bytes)?;
@@ -121,12 +121,12 @@ impl Lines {
     }
 
     /// Returns the memory, for the ranks' processes to map.
-    pub(crate) fn memory(&self) -> &OwnedFd {
+    pub fn memory(&self) -> &OwnedFd {
         &self.memory
     }
 
     /// Returns an end of the line of `rank`.
-    pub(crate) fn line(&self, rank: usize) -> Line {
+    pub fn line(&self, rank: usize) -> Line {
         let offset = PAGE_BYTES + rank * LINE_BYTES;
         assert!(offset < self.mapping.bytes, "there is no line for rank {rank}");
         // SAFETY: just checked.
@@ -135,7 +135,7 @@ impl Lines {
     }
 
     /// Sets the state of the run, and wakes every process.
-    pub(crate) fn set_state(&self, state: RunState) {
+    pub fn set_state(&self, state: RunState) {
         let ranks = (self.mapping.bytes - PAGE_BYTES) / LINE_BYTES;
         // SAFETY: the page is mapped, and a header is plain atomics.
         let header = unsafe { self.mapping.base.cast::<Header>().as_ref() };
@@ -209,7 +209,7 @@ impl Line {
     }
 
     /// Returns the number of bytes of the buffer that are in use.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         (self.head().bytes.load(Ordering::Relaxed) as usize).min(ROOM_BYTES)
     }
 
@@ -234,7 +234,7 @@ impl Line {
     // The end of the process.
 
     /// Passes the turn to the server, with a request in the buffer.
-    pub(crate) fn request(&self) {
+    pub fn request(&self) {
         // Release, partner of the acquire in `is_requested`: a reader of the turn sees the buffer.
         self.head().turn.store(OF_SERVER, Ordering::Release);
         self.header().posted.fetch_add(1, Ordering::SeqCst);
@@ -308,24 +308,24 @@ impl Line {
     }
 
     /// Returns whether there are requests without reply, from a process that continues.
-    pub(crate) fn is_open(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         self.head().turn.load(Ordering::Acquire) == OPEN
     }
 
     /// Takes the turn if it was left open. Returns whether it was.
-    pub(crate) fn take_open(&self) -> bool {
+    pub fn take_open(&self) -> bool {
         self.exchange_open(OF_SERVER)
     }
 
     /// Passes the turn to the process, with a reply in the buffer.
-    pub(crate) fn reply(&self) {
+    pub fn reply(&self) {
         // It is visible with the turn, which is stored after it.
         self.head().since_ns.store(UNKNOWN, Ordering::Relaxed);
         self.give_back();
     }
 
     /// Returns the turn to a process that waits for no reply, and has continued to compute.
-    pub(crate) fn give_back(&self) {
+    pub fn give_back(&self) {
         let head = self.head();
         // SeqCst, before the load of `process_sleeps`: the process sets that before the system compares the turn, so
         // one of the two sees the other's store.
@@ -336,23 +336,23 @@ impl Line {
     }
 
     /// Ends all turns, with the unexpected messages of the rank in the buffer.
-    pub(crate) fn leave_stuck(&self) {
+    pub fn leave_stuck(&self) {
         self.head().turn.store(STUCK, Ordering::Release);
     }
 
     /// Returns whether there is a request.
-    pub(crate) fn is_requested(&self) -> bool {
+    pub fn is_requested(&self) -> bool {
         self.head().turn.load(Ordering::Acquire) == OF_SERVER
     }
 
     /// Waits for a request of this line, at most for `limit` in a sleep. Returns whether there is one.
-    pub(crate) fn await_request(&self, limit: Duration) -> bool {
+    pub fn await_request(&self, limit: Duration) -> bool {
         self.await_requests(limit, self.spins > 0, || self.is_requested())
     }
 
     /// Waits until requests make `done` true, at most for `limit`. If a processor is free for that, the server polls
     /// for some time before it sleeps. Returns whether it is true.
-    pub(crate) fn await_requests(
+    pub fn await_requests(
         &self,
         limit: Duration,
         has_processor: bool,

@@ -12,7 +12,7 @@ use super::line::{Line, ROOM_BYTES};
 const LENGTHS: usize = 16;
 
 /// Writes a message into the buffer of a line.
-pub(crate) struct Writer<'a> {
+pub struct Writer<'a> {
     line: &'a Line,
     begin: usize,
     /// End of the data so far.
@@ -20,16 +20,18 @@ pub(crate) struct Writer<'a> {
 }
 
 /// A message that the other end has written.
-pub(crate) struct Message<'a, H> {
-    pub(crate) head: H,
-    pub(crate) data: Data<'a>,
+pub struct WrittenMessage<'a, H> {
+    /// Its head.
+    pub head: H,
+    /// Its data.
+    pub data: Data<'a>,
     /// Offset of the next message.
-    pub(crate) end: usize,
+    pub end: usize,
 }
 
 /// The place of a message's data. They are there until this end writes, or passes the turn on.
 #[derive(Clone, Copy)]
-pub(crate) struct Data<'a> {
+pub struct Data<'a> {
     line: &'a Line,
     start: usize,
     bytes: usize,
@@ -37,7 +39,7 @@ pub(crate) struct Data<'a> {
 
 impl<'a> Data<'a> {
     /// Returns the data. This end must not write as long as it uses them.
-    pub(crate) fn bytes(self) -> &'a [u8] {
+    pub fn bytes(self) -> &'a [u8] {
         // SAFETY: the range is in the buffer, and nothing writes there during this end's turn, by its promise.
         unsafe { std::slice::from_raw_parts(self.line.room().add(self.start), self.bytes) }
     }
@@ -45,12 +47,12 @@ impl<'a> Data<'a> {
 
 impl<'a> Writer<'a> {
     /// Creates it, for the end that has the turn and has read the contents.
-    pub(crate) fn new(line: &'a Line) -> Self {
+    pub fn new(line: &'a Line) -> Self {
         Writer::behind(line, 0)
     }
 
     /// As [`new`](Self::new), behind `begin` bytes that this end has written before, in the same turn.
-    pub(crate) fn behind(line: &'a Line, begin: usize) -> Self {
+    pub fn behind(line: &'a Line, begin: usize) -> Self {
         if begin == 0 {
             line.shrink();
         }
@@ -58,23 +60,23 @@ impl<'a> Writer<'a> {
     }
 
     /// Appends data.
-    pub(crate) fn data(&mut self, bytes: &[u8]) {
+    pub fn data(&mut self, bytes: &[u8]) {
         self.room(bytes.len()).copy_from_slice(bytes);
         self.keep(bytes.len());
     }
 
     /// Returns memory behind the data. [`keep`](Self::keep) appends what the caller has written there.
-    pub(crate) fn room(&mut self, bytes: usize) -> &mut [u8] {
+    pub fn room(&mut self, bytes: usize) -> &mut [u8] {
         self.bytes(self.end, bytes)
     }
 
     /// Appends the first `bytes` bytes of the [`room`](Self::room).
-    pub(crate) fn keep(&mut self, bytes: usize) {
+    pub fn keep(&mut self, bytes: usize) {
         self.end += bytes;
     }
 
     /// Ends the message. Returns the number of bytes of the buffer in use.
-    pub(crate) fn end(mut self, head: &impl Serialize) -> usize {
+    pub fn end(mut self, head: &impl Serialize) -> usize {
         let room = self.bytes(self.end, ROOM_BYTES - self.end);
         let head_bytes = postcard::to_slice(head, room).expect("a line has room for heads").len();
         let data_bytes = self.end - self.begin - LENGTHS;
@@ -96,7 +98,7 @@ impl<'a> Writer<'a> {
 
 /// Reads the message that begins at `begin`, for the end that has the turn. Returns `None` if there is none with such a
 /// head. A head may also be the first part of the one that was written.
-pub(crate) fn read<H: DeserializeOwned>(line: &Line, begin: usize) -> Option<Message<'_, H>> {
+pub fn read<H: DeserializeOwned>(line: &Line, begin: usize) -> Option<WrittenMessage<'_, H>> {
     let all = Data { line, start: 0, bytes: line.bytes() }.bytes();
     let (lengths, rest) = all.get(begin..)?.split_at_checked(LENGTHS)?;
     let length = |at: usize| lengths[at..at + 8].try_into().map_or(0, usize::from_ne_bytes);
@@ -105,7 +107,7 @@ pub(crate) fn read<H: DeserializeOwned>(line: &Line, begin: usize) -> Option<Mes
     let head = postcard::from_bytes(rest.get(..head_bytes)?).ok()?;
     let start = begin + LENGTHS;
     let data = Data { line, start, bytes: data_bytes };
-    Some(Message { head, data, end: start + data_bytes + head_bytes })
+    Some(WrittenMessage { head, data, end: start + data_bytes + head_bytes })
 }
 
 #[cfg(test)]

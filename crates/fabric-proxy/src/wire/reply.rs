@@ -5,25 +5,29 @@ use serde::{Deserialize, Serialize};
 
 /// The head of a reply. The data are those of the completed receives, in their order, and then those of the call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Reply {
+pub struct Reply {
     /// True if any rank has left the run.
-    pub(crate) any_has_left: bool,
-    pub(crate) completed: Vec<Completed>,
-    pub(crate) kind: ReplyKind,
+    pub any_has_left: bool,
+    /// Operations of the process that were completed since the last reply.
+    pub completed: Vec<Completed>,
+    /// The reply to the request itself.
+    pub kind: ReplyKind,
 }
 
 /// A completed operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Completed {
+pub struct Completed {
     /// Its number in the process.
-    pub(crate) request: Request,
-    pub(crate) envelope: Envelope,
+    pub request: Request,
+    /// Its message.
+    pub envelope: Envelope,
     /// Length of its data.
-    pub(crate) bytes: usize,
+    pub bytes: usize,
 }
 
+/// The reply to a request itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum ReplyKind {
+pub enum ReplyKind {
     /// The call is over.
     Done(Value),
     /// The process must check whether the awaited event has happened.
@@ -36,29 +40,37 @@ pub(crate) enum ReplyKind {
 
 /// The result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Value {
+pub enum Value {
+    /// No value, or no message.
     None,
+    /// Whether something is so.
     Flag(bool),
+    /// The place of an operation in a list.
     Index(usize),
+    /// A context that was opened.
     Place(ContextPlace),
+    /// The virtual time.
     Time(Time),
+    /// A message that was found or received.
     Envelope(Envelope),
+    /// The result of a poll that has found nothing.
     Quiet(QuietTime),
 }
 
-/// A time in which polls find nothing. It is the result of an idle poll.
+/// A time in which polls find nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct QuietTime {
-    pub(crate) now: Time,
+pub struct QuietTime {
+    /// The virtual time.
+    pub now: Time,
     /// Nothing arrives before this moment, as far as is known.
-    pub(crate) until: Time,
+    pub until: Time,
     /// Time of a poll.
-    pub(crate) polling: TimeSpan,
+    pub polling: TimeSpan,
 }
 
 impl Value {
     /// Returns the envelope, if the call has found a message.
-    pub(crate) fn envelope(self) -> Option<Envelope> {
+    pub fn envelope(self) -> Option<Envelope> {
         if let Value::Envelope(envelope) = self { Some(envelope) } else { None }
     }
 }

@@ -11,27 +11,31 @@ use super::collective::CollectiveParameters;
 
 /// The head of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RequestHead<'a> {
-    pub(crate) before: Before,
+pub struct RequestHead<'a> {
+    /// What has passed before the request.
+    pub before: Before,
     /// Operations that the process has ended since its last request.
-    pub(crate) ended: Cow<'a, [Request]>,
-    pub(crate) request: Cow<'a, ProcessRequest>,
+    pub ended: Cow<'a, [Request]>,
+    /// The request.
+    pub request: Cow<'a, ProcessRequest>,
 }
 
 /// What has passed since the last request. It is the first part of a head, and can be read alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Before {
+pub struct Before {
     /// True if the process does not wait for a reply.
-    pub(crate) is_deferred: bool,
+    pub is_deferred: bool,
     /// Computing time of the program, if that is measured.
-    pub(crate) computed_ns: u64,
+    pub computed_ns: u64,
     /// Virtual time of the polls that made no request.
-    pub(crate) polled: TimeSpan,
+    pub polled: TimeSpan,
 }
 
-/// A request: a call of the endpoint that a rank has on the simulated machine.
+/// A request: a call of the endpoint that a rank has on the simulated machine. A variant without a description is the
+/// method of that name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum ProcessRequest {
+#[allow(missing_docs, reason = "they are the methods of an endpoint and their parameters")]
+pub enum ProcessRequest {
     /// The first request: the process has joined.
     Join,
     Now,
@@ -105,19 +109,19 @@ pub(crate) enum ProcessRequest {
 impl ProcessRequest {
     /// Returns whether the reply reports completed operations. It does not if the process reads a clock, or makes the
     /// request within another call, because their data could not be stored then.
-    pub(crate) fn reports_completed(&self) -> bool {
+    pub fn reports_completed(&self) -> bool {
         use ProcessRequest::{IsHopeless, Join, NoneWillSend, Now, WaitUntilTime};
         !matches!(self, Join | Now | WaitUntilTime(_) | IsHopeless(_) | NoneWillSend(_))
     }
 
     /// Returns whether this is a poll, or a rest between polls, which change nothing.
-    pub(crate) fn is_poll(&self) -> bool {
+    pub fn is_poll(&self) -> bool {
         use ProcessRequest::{Probe, Progress, SleepAWhile, Test, Yield};
         matches!(self, Probe(_) | Progress | Test(_) | SleepAWhile(_) | Yield)
     }
 
     /// Returns the events that a blocking request with `bytes` bytes of data waits for.
-    pub(crate) fn awaited(&self, bytes: usize) -> Option<Awaited> {
+    pub fn awaited(&self, bytes: usize) -> Option<Awaited> {
         match *self {
             ProcessRequest::Receive { selector, .. }
             | ProcessRequest::Exchange { selector, .. } => Some(Awaited::Message(selector)),

@@ -14,6 +14,7 @@ use contract::{
     Time, TimeSpan, Work, Writable,
 };
 use corosensei::Yielder;
+use fabric_proxy::wire::reply::QuietTime;
 
 use crate::path::PathActivity;
 use crate::trace::Activity;
@@ -84,29 +85,29 @@ impl<'a> SimEndpoint<'a> {
         self.note(Activity::Compute, begin);
     }
 
-    /// Lets the simulation continue while this rank works outside, until that work ends. Returns whether it did: if
-    /// not, the work takes no virtual time.
-    pub fn work_outside(&self) -> bool {
+    /// Lets the simulation continue while this rank's process computes, until its next request. Returns whether it did: if
+    /// not, the computing takes no virtual time.
+    pub(crate) fn compute_concurrently(&self) -> bool {
         let begin = self.virtual_time();
         self.extend_path(PathActivity::Library);
-        let works = self.world.borrow_mut().work_outside(self.rank);
-        if works {
+        let computes = self.world.borrow_mut().compute_concurrently(self.rank);
+        if computes {
             self.yielder.suspend(());
             self.extend_path(PathActivity::Computing);
             self.note(Activity::Compute, begin);
         }
-        works
+        computes
     }
 
-    /// Returns the moment before which nothing can arrive for this rank if it works outside from now on, as far as is
-    /// known, and the time of a poll.
-    pub fn quiet_until(&self) -> (Time, TimeSpan) {
+    /// Returns the time from now on in which polls of this rank find nothing, as far as is known.
+    pub(crate) fn quiet_time(&self) -> QuietTime {
         let world = self.world.borrow();
-        (world.quiet_until().unwrap_or(world.now()), world.machine.processor.polling)
+        let (now, polling) = (world.now(), world.machine.processor.polling);
+        QuietTime { now, until: world.quiet_until().unwrap_or(now), polling }
     }
 
     /// Returns the messages for this rank that have arrived and that no receive has taken.
-    pub fn unexpected(&self) -> Vec<Envelope> {
+    pub(crate) fn unexpected(&self) -> Vec<Envelope> {
         self.world.borrow().unexpected(self.rank)
     }
 

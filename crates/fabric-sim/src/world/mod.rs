@@ -21,8 +21,8 @@ use contract::{Error, Priority, Result, Time};
 use crate::agenda::{Agenda, Event};
 use crate::machine::{Level, Machine};
 use crate::network::{ChannelUse, Network, Networks, Outcome};
-use crate::outside::{NextStep, OutsideWork};
 use crate::path::Paths;
+use crate::processes::ConcurrentComputing;
 use crate::trace::Recorder;
 
 use matching::Mailbox;
@@ -54,8 +54,8 @@ pub(crate) struct World {
     network: Network,
     ranks: Vec<RankState>,
     processors: Processors,
-    /// Ranks whose work is done outside, if the run permits such work.
-    pub(crate) outside: Option<OutsideWork>,
+    /// Ranks whose processes compute while the simulation continues, if the ranks are processes.
+    pub(crate) concurrent: Option<ConcurrentComputing>,
     /// Boards by rank. Only machines with boards use them.
     boards: Vec<board::BoardState>,
     calls: calls::ContextCalls,
@@ -152,7 +152,7 @@ impl World {
             boards: (0..if has_boards { ranks } else { 0 }).map(|_| Default::default()).collect(),
             ranks: (0..ranks).map(state).collect(),
             processors,
-            outside: None,
+            concurrent: None,
             agenda,
             ended_at: Time::ZERO,
             network,
@@ -221,7 +221,7 @@ impl World {
                 self.network.settle(&mut self.agenda);
                 continue;
             }
-            if self.await_outside() {
+            if self.await_computing() {
                 continue;
             }
             let Some(event) = self.agenda.pop() else { return Advanced::End };
@@ -245,21 +245,17 @@ impl World {
         Advanced::Events
     }
 
-    /// Waits for work outside that may end before the next event. Returns whether any has ended.
-    fn await_outside(&mut self) -> bool {
-        let Some(outside) = self.outside.as_mut().filter(|outside| !outside.is_empty()) else {
+    /// Waits for computing that may end before the next event. Returns whether any has ended.
+    fn await_computing(&mut self) -> bool {
+        let concurrent = self.concurrent.as_mut().filter(|one| !one.is_empty());
+        let Some(concurrent) = concurrent else { return false };
+        let Some((rank, begin, span)) = concurrent.next_end(self.agenda.next_time()) else {
             return false;
         };
-        match outside.next(self.agenda.next_time()) {
-            NextStep::Event => false,
-            NextStep::WorkEnd(rank, begin, span) => {
-                // The lower bound of the work's length may have been a little too high, but nothing may happen in the
-                // past.
-                let end = self.processors.end(rank, begin, span).max(self.now());
-                self.agenda.push(end, Event::Wake(rank as u32));
-                true
-            }
-        }
+        // The lower bound of the computing's length may have been a little too high, but nothing may happen in the past.
+        let end = self.processors.end(rank, begin, span).max(self.now());
+        self.agenda.push(end, Event::Wake(rank as u32));
+        true
     }
 
     /// Returns the error of the run once it has failed.

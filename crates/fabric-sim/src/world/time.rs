@@ -4,7 +4,7 @@ use contract::{Priority, Time, TimeSpan};
 
 use super::operation::Waiting;
 use super::{Event, World};
-use crate::outside::OutsideWork;
+use crate::processes::ConcurrentComputing;
 
 /// Continuation of a rank: it continues, or must be suspended until it is woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,16 +44,16 @@ impl World {
         Next::Suspend
     }
 
-    /// Lets the rank work outside from now on, and wakes it when that ends. Returns whether it does. Work on a
-    /// processor that ranks share is not done outside, because the scheduling of the ranks depends on its length.
-    pub(crate) fn work_outside(&mut self, rank: usize) -> bool {
+    /// Lets the rank's process compute from now on, and wakes the rank when that ends. Returns whether it does. A process
+    /// on a processor that ranks share does not, because the scheduling of the ranks depends on the length of its computing.
+    pub(crate) fn compute_concurrently(&mut self, rank: usize) -> bool {
         let now = self.now();
         let takes = !self.has_failed() && !self.processors.are_scheduled();
-        let Some(outside) = self.outside.as_mut().filter(|outside| takes && outside.can_begin())
-        else {
+        let concurrent = self.concurrent.as_mut();
+        let Some(concurrent) = concurrent.filter(|one| takes && one.can_begin()) else {
             return false;
         };
-        outside.begin(rank, now);
+        concurrent.begin(rank, now);
         self.ranks[rank].waiting = Waiting::Time;
         true
     }
@@ -65,12 +65,12 @@ impl World {
         if self.network.is_unsettled() {
             return None;
         }
-        // Other ranks do not continue beside work on a scheduled processor.
+        // Other ranks do not continue beside computing on a scheduled processor.
         if self.processors.are_scheduled() {
             return self.agenda.next_time();
         }
-        let outside = self.outside.as_ref().filter(|outside| outside.can_begin())?;
-        self.agenda.next_time().into_iter().chain(outside.earliest()).min()
+        let concurrent = self.concurrent.as_ref().filter(|one| one.can_begin())?;
+        self.agenda.next_time().into_iter().chain(concurrent.earliest()).min()
     }
 
     /// Lets a rank's processor work for it while its program waits, or continues; `done` happens afterwards.
@@ -126,7 +126,7 @@ impl World {
             self.agenda.advance_clock(time);
             return Next::Continue;
         }
-        let is_alone = self.outside.as_ref().is_none_or(OutsideWork::is_empty);
+        let is_alone = self.concurrent.as_ref().is_none_or(ConcurrentComputing::is_empty);
         let may_jump =
             event == Event::Wake(rank as u32) && !self.network.is_unsettled() && is_alone;
         if time <= self.now() || (may_jump && self.agenda.jump(time, rank as u32)) {

@@ -2,14 +2,11 @@
 
 use std::ffi::OsString;
 use std::process::ExitCode;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use contract::{Envelope, Time, TimeSpan};
-use fabric_proxy::{Beside, Computing, Host, RankAccount, Works};
-use fabric_sim::{Machine, Options, Outside, SimEndpoint};
+use fabric_sim::{Computing, Machine, Options, Processes, RankAccount};
 use launcher::{LaunchOptions, OtherProgram};
 use recording::Recorder;
 
@@ -55,23 +52,23 @@ pub(super) fn launch(
         ),
         None => None,
     };
-    let host = Host::create(arguments.ranks, computing, recorder)
+    let processes = Processes::create(arguments.ranks, computing, recorder)
         .map_err(|error| failed("making memory for the ranks' calls", error))?;
-    options.job = host.job(&name).map_err(|error| failed("preparing that memory", error))?;
-    let (host, begin) = (Arc::new(host), Instant::now());
+    options.job = processes.job(&name).map_err(|error| failed("preparing that memory", error))?;
+    let (processes, begin) = (Arc::new(processes), Instant::now());
     let of_machine = predicted::options(arguments.ranks, &arguments.prediction);
-    let simulation = simulate(host.clone(), machine, of_machine)?;
+    let simulation = simulate(processes.clone(), machine, of_machine)?;
     let start = &mut |options: &LaunchOptions| {
         let ended = super::start(options);
-        host.stop();
+        processes.stop();
         ended
     };
     let ended = super::launch(arguments, options, start);
-    host.stop();
+    processes.stop();
     let simulated = simulation.join().unwrap_or_else(|_| Err("the simulation panicked".into()));
-    let (fatal, has_been_joined) = (host.fatal(), host.has_been_joined());
-    let host = Arc::into_inner(host).expect("the simulation has ended");
-    let recorded = end_recording(host, has_been_joined && simulated.is_ok(), arguments);
+    let (fatal, has_been_joined) = (processes.fatal(), processes.has_been_joined());
+    let processes = Arc::into_inner(processes).expect("the simulation has ended");
+    let recorded = end_recording(processes, has_been_joined && simulated.is_ok(), arguments);
     if let Some(why) = fatal {
         return Err(Failure::failed(why));
     }
@@ -106,11 +103,15 @@ fn report(
 
 /// Ends the recording, if there is one. If not every rank came to its end, the recording cannot be replayed, and is
 /// removed.
-fn end_recording(host: Host, is_whole: bool, arguments: &LaunchArguments) -> Result<(), Failure> {
+fn end_recording(
+    processes: Processes,
+    is_whole: bool,
+    arguments: &LaunchArguments,
+) -> Result<(), Failure> {
     if is_whole {
-        return host.finish().map_err(|error| Failure::failed(error.to_string()));
+        return processes.finish().map_err(|error| Failure::failed(error.to_string()));
     }
-    drop(host);
+    drop(processes);
     if let Some(path) = arguments.record.as_ref().filter(|path| !path.exists()) {
         let path = path.display();
         note(&format!(
@@ -165,65 +166,15 @@ fn title(arguments: &LaunchArguments, fabric: &str) -> String {
     format!("{} on {fabric}", words.collect::<Vec<_>>().join(" "))
 }
 
-/// The processes, which compute while the simulation continues.
-struct Processes(Beside);
-
-impl Outside for Processes {
-    fn at_once(&self) -> usize {
-        self.0.at_once()
-    }
-
-    fn ended(&self, rank: usize) -> Option<TimeSpan> {
-        self.0.ended(rank)
-    }
-
-    fn at_least(&self, rank: usize) -> TimeSpan {
-        self.0.at_least(rank)
-    }
-
-    fn wait(&self, ranks: &[usize], span: Option<TimeSpan>) {
-        self.0.wait(ranks, span);
-    }
-}
-
-/// Computing that takes the time of the machine's processors.
-struct OnProcessors;
-
-impl Works<SimEndpoint<'_>> for OnProcessors {
-    fn occupy(&self, endpoint: &mut SimEndpoint<'_>, span: TimeSpan) {
-        endpoint.occupy(span);
-    }
-
-    fn work_beside(&self, endpoint: &mut SimEndpoint<'_>) -> bool {
-        endpoint.work_outside()
-    }
-
-    fn quiet_until(&self, endpoint: &SimEndpoint<'_>) -> Option<(Time, TimeSpan)> {
-        Some(endpoint.quiet_until())
-    }
-
-    fn unexpected(&self, endpoint: &SimEndpoint<'_>) -> Vec<Envelope> {
-        endpoint.unexpected()
-    }
-}
-
 /// Starts the simulation in a separate thread.
 fn simulate(
-    host: Arc<Host>,
+    processes: Arc<Processes>,
     machine: Machine,
     options: Options,
 ) -> Result<thread::JoinHandle<Result<Predicted, String>>, Failure> {
     let run = move || {
-        let own = host.clone();
-        let serve = move |endpoint: SimEndpoint<'_>| own.serve(endpoint, &OnProcessors);
-        let beside = Rc::new(Processes(Beside::new(host.clone(), options.ranks)));
-        let outcome = fabric_sim::run_beside(&machine, &options, beside, serve);
-        // Deadlocked ranks report this themselves, unless they wait for a rank that the simulation has failed.
-        if !host.is_stuck() || host.fatal().is_some() {
-            // No process may wait for an answer that will not come.
-            host.stop();
-        }
-        let outcome = outcome.map_err(|(rank, error)| format!("rank {rank}: {error}"))?;
+        let outcome = fabric_sim::run_processes(&machine, &options, &processes)
+            .map_err(|(rank, error)| format!("rank {rank}: {error}"))?;
         let time = |rank: &RankAccount| {
             let RankAccount { computing, sleeping, uncounted, end, .. } = *rank;
             RankTime { computing, sleeping, uncounted, end }

@@ -3,23 +3,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use contract::{Destination, Endpoint, Error, Process, Result, TimeSpan};
-use fabric_sim::machine::find;
-use fabric_sim::{Machine, Options, run_endpoints};
+use contract::{Destination, Endpoint, Error, Process, Result};
+use fabric_proxy::{ProxyEndpoint, join_line};
 
-use crate::caller::Caller;
-use crate::{Computing, Host, ProxyEndpoint, Works};
-
-/// Lets computing take no time.
-struct NoTime;
-
-impl<E> Works<E> for NoTime {
-    fn occupy(&self, _: &mut E, _: TimeSpan) {}
-
-    fn work_beside(&self, _: &mut E) -> bool {
-        false
-    }
-}
+use super::{Writer, run_processes};
+use crate::machine::find;
+use crate::{Computing, Machine, Options, Processes};
 
 /// Runs a program as the ranks of a machine. Returns the outcome of each rank, and the hash of the run.
 fn run(
@@ -27,36 +16,31 @@ fn run(
     ranks: usize,
     program: impl Fn(ProxyEndpoint) -> Result<()> + Sync,
 ) -> (Vec<Result<()>>, Option<u64>) {
-    let host = Arc::new(Host::create(ranks, Computing::None, None).unwrap());
+    let all = Arc::new(Processes::create(ranks, Computing::None, None).unwrap());
     std::thread::scope(|scope| {
-        let own = host.clone();
+        let own = all.clone();
         let simulation = scope.spawn(move || {
-            let serve = {
-                let own = own.clone();
-                move |endpoint: fabric_sim::SimEndpoint<'_>| own.serve(endpoint, &NoTime)
-            };
-            let outcome = run_endpoints(machine, &Options::new(ranks), serve);
+            let outcome = run_processes(machine, &Options::new(ranks), &own);
             // A process that still makes a request must not wait for ever.
             own.stop();
             outcome.map(|outcome| outcome.event_hash)
         });
         let processes: Vec<_> = (0..ranks)
             .map(|rank| {
-                let (host, program) = (&host, &program);
+                let (all, program) = (&all, &program);
                 scope.spawn(move || {
-                    let caller = Caller::new(host.line(rank), None, None);
-                    let joined = ProxyEndpoint::join(caller, rank, ranks, "sim:test".into())?;
+                    let joined = join_line(all.line(rank), rank, ranks)?;
                     // A panic is the death of a process, which the launcher detects.
                     let ended = catch_unwind(AssertUnwindSafe(|| program(joined)));
                     ended.unwrap_or_else(|_| {
-                        host.stop();
+                        all.stop();
                         Err(Error::Program("the program panicked".into()))
                     })
                 })
             })
             .collect();
         let outcomes = processes.into_iter().map(|one| one.join().unwrap()).collect();
-        host.stop();
+        all.stop();
         (outcomes, simulation.join().unwrap().ok())
     })
 }
@@ -140,6 +124,7 @@ fn messages_longer_than_a_line_carries_are_refused_and_the_run_goes_on() {
     let (outcomes, _) = run(&machine, 2, |mut endpoint| {
         // Nothing reads the memory: the message is refused for its length.
         // SAFETY: as said.
+        #[allow(unsafe_code)]
         let data = unsafe { contract::Readable::new(std::ptr::dangling(), (1 << 30) + 1) };
         let to = 1 - endpoint.rank();
         let posted = endpoint.post_send(
@@ -152,4 +137,17 @@ fn messages_longer_than_a_line_carries_are_refused_and_the_run_goes_on() {
         Ok(())
     });
     expect_all_well("refused", &outcomes);
+}
+
+/// A request that no version of the library makes ends the run, and the launcher has the reason.
+#[test]
+fn a_request_that_cannot_be_read_ends_the_run() {
+    let all = Arc::new(Processes::create(1, Computing::None, None).unwrap());
+    let line = all.line(0);
+    Writer::new(&line).end(&u64::MAX);
+    line.request();
+    let outcome = run_processes(&find("cluster").unwrap(), &Options::new(1), &all);
+    assert!(outcome.is_err());
+    let why = all.fatal().expect("the run cannot continue");
+    assert!(why.contains("a request that nobody knows"), "{why}");
 }

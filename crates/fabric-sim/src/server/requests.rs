@@ -1,15 +1,19 @@
 //! The requests of a process, one after the other: those with a reply, and those that the process does not wait for.
 
 use contract::{ContextPlace, Endpoint, Error, Request, Result, TimeSpan};
+use fabric_proxy::wire::message::{self, Data};
+use fabric_proxy::wire::request::{Before, ProcessRequest, RequestHead};
 
 use super::{Outcome, SLEEP, Server};
-use crate::computing::{Call, Step, is_of_collectives};
-use crate::wire::message::{self, Data};
-use crate::wire::request::{Before, ProcessRequest, RequestHead};
+use crate::endpoint::SimEndpoint;
+use crate::processes::{Call, Step, is_of_collectives};
 
-impl<'a, E: Endpoint> Server<'a, E> {
+impl<'a> Server<'a> {
     /// Returns the next request with a reply, or the result of a poll. Executes the requests without reply before it.
-    pub(super) fn next(&mut self, endpoint: &mut E) -> Result<(ProcessRequest, Data<'a>)> {
+    pub(super) fn next(
+        &mut self,
+        endpoint: &mut SimEndpoint<'_>,
+    ) -> Result<(ProcessRequest, Data<'a>)> {
         loop {
             let (request, data) = self.next_of_any(endpoint)?;
             if self.at.is_none() || matches!(request, ProcessRequest::Polled(_)) {
@@ -24,7 +28,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
     }
 
     /// Waits for the next part of the buffer with a request. Returns whether the computing time before it has passed.
-    fn await_part(&mut self, endpoint: &mut E) -> Result<bool> {
+    fn await_message(&mut self, endpoint: &mut SimEndpoint<'_>) -> Result<bool> {
         if self.at.take_if(|at| *at >= self.line.bytes()).is_some() {
             // The server has taken the turn of a process that continues.
             self.line.give_back();
@@ -32,19 +36,23 @@ impl<'a, E: Endpoint> Server<'a, E> {
         if self.at.is_some() {
             return Ok(false);
         }
-        let has_passed = self.works.work_beside(endpoint);
+        let has_passed = endpoint.compute_concurrently();
         while !self.line.await_request(SLEEP) && !self.line.take_open() {
-            self.host.check()?;
+            self.processes.check()?;
         }
         Ok(has_passed)
     }
 
     /// Returns the next request, after the computing time of the process.
-    fn next_of_any(&mut self, endpoint: &mut E) -> Result<(ProcessRequest, Data<'a>)> {
-        let has_passed = self.await_part(endpoint)?;
+    fn next_of_any(
+        &mut self,
+        endpoint: &mut SimEndpoint<'_>,
+    ) -> Result<(ProcessRequest, Data<'a>)> {
+        let has_passed = self.await_message(endpoint)?;
         let read = message::read::<RequestHead<'_>>(self.line, self.at.unwrap_or(0));
         let unknown = || Error::Program("a process made a request that nobody knows".into());
-        let read = read.ok_or_else(unknown).inspect_err(|error| self.host.note_fatal(error))?;
+        let read =
+            read.ok_or_else(unknown).inspect_err(|error| self.processes.note_fatal(error))?;
         let RequestHead { before, ended, request } = read.head;
         let Before { is_deferred, computed_ns, polled } = before;
         self.at = is_deferred.then_some(read.end);
@@ -54,9 +62,9 @@ impl<'a, E: Endpoint> Server<'a, E> {
         let span = self
             .computing
             .before(step, computed_ns)
-            .inspect_err(|error| self.host.note_fatal(error))?;
+            .inspect_err(|error| self.processes.note_fatal(error))?;
         if !has_passed && span + polled > TimeSpan::ZERO {
-            self.works.occupy(endpoint, span + polled);
+            endpoint.occupy(span + polled);
         }
         if span > TimeSpan::ZERO {
             self.notes.computed(span);
@@ -67,11 +75,11 @@ impl<'a, E: Endpoint> Server<'a, E> {
     }
 
     /// Ends an operation that the process has ended.
-    fn end_request(&mut self, endpoint: &mut E, own: Request) {
+    fn end_request(&mut self, endpoint: &mut SimEndpoint<'_>, own: Request) {
         // The process has only ended operations that were done, and so had begun.
-        if let Ok(request) = self.requests.of_endpoint(own) {
+        if let Ok(request) = self.operations.of_endpoint(own) {
             let envelope = endpoint.end(request);
-            self.requests.forget(own);
+            self.operations.forget(own);
             self.notes.ended(request, &envelope);
         }
     }

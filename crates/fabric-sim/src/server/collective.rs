@@ -3,19 +3,19 @@
 use std::cell::{Cell, RefCell};
 
 use contract::{ContextPlace, Endpoint, Error, Readable, Reduction, Result, Writable};
-
+use fabric_proxy::wire::collective::CollectiveParameters;
+use fabric_proxy::wire::message::{self, Data};
+use fabric_proxy::wire::reply::ReplyKind;
+use fabric_proxy::wire::request::{ProcessRequest, RequestHead};
 use recording::RecordedCollective;
 
 use super::{Attempt, Outcome, Server, failed};
-use crate::wire::collective::CollectiveParameters;
-use crate::wire::message::{self, Data};
-use crate::wire::reply::ReplyKind;
-use crate::wire::request::{ProcessRequest, RequestHead};
+use crate::endpoint::SimEndpoint;
 
-impl<'a, E: Endpoint> Server<'a, E> {
+impl<'a> Server<'a> {
     pub(super) fn collective(
         &mut self,
-        endpoint: &mut E,
+        endpoint: &mut SimEndpoint<'_>,
         place: ContextPlace,
         parameters: CollectiveParameters,
         data: Data<'_>,
@@ -69,14 +69,24 @@ impl<'a, E: Endpoint> Server<'a, E> {
         if place == ContextPlace::WORLD {
             self.notes.carried_out(carried_out.is_none());
         }
-        Ok(match carried_out {
+        Ok(self.reply_to_collective(endpoint, carried_out, &output))
+    }
+
+    /// Replies with the output of this rank, if the endpoint has executed the collective.
+    fn reply_to_collective(
+        &self,
+        endpoint: &SimEndpoint<'_>,
+        carried_out: Option<Result<()>>,
+        output: &[u8],
+    ) -> Attempt {
+        match carried_out {
             None => Ok(false.into()),
             Some(Err(error)) => failed(error),
             Some(Ok(())) => {
-                self.reply(endpoint.any_has_left(), ReplyKind::Done(true.into()), &output);
+                self.reply(endpoint.any_has_left(), ReplyKind::Done(true.into()), output);
                 Err(Outcome::Replied)
             }
-        })
+        }
     }
 
     /// Combines two operands: the contract's operations here, others in the program's process.
@@ -91,7 +101,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
         }
         self.reply(false, ReplyKind::Combine, &[&left[..], &right].concat());
         while !self.line.await_request(super::SLEEP) {
-            self.host.check()?;
+            self.processes.check()?;
         }
         let read = message::read::<RequestHead<'_>>(self.line, 0);
         let combined = read.filter(|read| *read.head.request == ProcessRequest::Combined);

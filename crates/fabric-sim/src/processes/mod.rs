@@ -1,4 +1,8 @@
-//! The launcher's end of all lines.
+//! Processes as the ranks of a simulated machine: the lines to them, and their computing.
+
+mod clocks;
+mod computing;
+mod concurrent;
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -6,15 +10,17 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use contract::{Error, Result, Time, TimeSpan};
+use fabric_proxy::wire::job::Job;
+use fabric_proxy::wire::line::{Line, Lines, RunState};
 use launcher::system::close_on_exec;
 use recording::{Recorder, RecordingError};
 
-use crate::computing::Computing;
-use crate::wire::job::Job;
-use crate::wire::line::{Line, Lines, RunState};
+pub use computing::Computing;
+pub(crate) use computing::{Call, RankComputing, Step, is_of_collectives};
+pub(crate) use concurrent::ConcurrentComputing;
 
-/// The fabric of ranks that are separate processes.
-pub struct Host {
+/// The processes of a run: [`run_processes`](crate::run_processes) lets them be the ranks of a machine.
+pub struct Processes {
     lines: Lines,
     computing: Computing,
     /// True if no process will make a request any more.
@@ -43,7 +49,7 @@ pub struct RankAccount {
     pub calls: u64,
 }
 
-impl Host {
+impl Processes {
     /// Creates the lines of `ranks` ranks. `recorder` records their events.
     ///
     /// # Errors
@@ -53,7 +59,7 @@ impl Host {
         computing: Computing,
         recorder: Option<Recorder>,
     ) -> io::Result<Self> {
-        Ok(Host {
+        Ok(Processes {
             lines: Lines::create(ranks)?,
             computing,
             stopped: AtomicBool::new(false),
@@ -92,7 +98,7 @@ impl Host {
     }
 
     /// Returns whether the run has ended because all ranks waited for each other.
-    pub fn is_stuck(&self) -> bool {
+    pub(crate) fn is_stuck(&self) -> bool {
         self.stuck.load(Ordering::Acquire)
     }
 

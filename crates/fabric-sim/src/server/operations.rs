@@ -5,7 +5,7 @@ use contract::{Envelope, Error, Request, Result};
 
 /// Operations by number.
 #[derive(Default)]
-pub(super) struct Requests {
+pub(super) struct Operations {
     places: Vec<Option<Place>>,
     /// Operations that were not yet reported to the process as done.
     under_way: Vec<Request>,
@@ -26,7 +26,7 @@ pub(super) enum Memory {
     Room(Vec<u8>),
 }
 
-impl Requests {
+impl Operations {
     /// Keeps the memory of a request of the endpoint until it has ended; `own` is its number in the process.
     pub(super) fn add(&mut self, own: Request, request: Request, memory: Memory) {
         if self.places.len() <= own.index() {

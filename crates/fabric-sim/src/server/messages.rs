@@ -1,17 +1,23 @@
 //! Messages of a process: started operations, and blocking calls.
 
 use contract::{Completion, Destination, Endpoint, Readable, Request, Result, Selector, Writable};
+use fabric_proxy::wire::line::LONGEST_BYTES;
+use fabric_proxy::wire::message::{Data, Writer};
+use fabric_proxy::wire::reply::{Reply, ReplyKind, Value};
 use recording::{Room, SentMessage};
 
-use super::requests::Memory;
+use super::operations::Memory;
 use super::{Attempt, Outcome, Server, failed, value};
-use crate::computing::is_of_collectives;
-use crate::wire::line::LONGEST_BYTES;
-use crate::wire::message::{Data, Writer};
-use crate::wire::reply::{Reply, ReplyKind, Value};
+use crate::endpoint::SimEndpoint;
+use crate::processes::is_of_collectives;
 
-impl<E: Endpoint> Server<'_, E> {
-    pub(super) fn send(&mut self, endpoint: &mut E, to: Destination, data: Data<'_>) -> Attempt {
+impl Server<'_> {
+    pub(super) fn send(
+        &mut self,
+        endpoint: &mut SimEndpoint<'_>,
+        to: Destination,
+        data: Data<'_>,
+    ) -> Attempt {
         let data = data.bytes();
         let sent = endpoint.send(to, data);
         if sent.is_ok() {
@@ -22,7 +28,7 @@ impl<E: Endpoint> Server<'_, E> {
 
     pub(super) fn post_send(
         &mut self,
-        endpoint: &mut E,
+        endpoint: &mut SimEndpoint<'_>,
         to: Destination,
         data: Data<'_>,
         (synchronous, own): (bool, Request),
@@ -42,7 +48,7 @@ impl<E: Endpoint> Server<'_, E> {
 
     pub(super) fn post_receive(
         &mut self,
-        endpoint: &mut E,
+        endpoint: &mut SimEndpoint<'_>,
         selector: Selector,
         (bytes, own): (usize, Request),
     ) -> Attempt {
@@ -60,16 +66,16 @@ impl<E: Endpoint> Server<'_, E> {
     }
 
     fn note_posted(&mut self, own: Request, posted: Result<Request>, memory: Memory) -> Attempt {
-        value(posted.map(|request| self.requests.add(own, request, memory)))
+        value(posted.map(|request| self.operations.add(own, request, memory)))
     }
 
     /// Posts a message. Those inside collectives, which have odd contexts, count as the library's and not the
     /// program's.
     pub(super) fn by_library<R>(
         &self,
-        endpoint: &mut E,
+        endpoint: &mut SimEndpoint<'_>,
         context: u32,
-        post: impl FnOnce(&mut E) -> R,
+        post: impl FnOnce(&mut SimEndpoint<'_>) -> R,
     ) -> R {
         let is_librarys = is_of_collectives(context);
         if is_librarys {
@@ -82,20 +88,20 @@ impl<E: Endpoint> Server<'_, E> {
         posted
     }
 
-    pub(super) fn cancel(&mut self, endpoint: &mut E, own: Request) -> Attempt {
-        let request = self.requests.of_endpoint(own).map_err(Outcome::Failed)?;
+    pub(super) fn cancel(&mut self, endpoint: &mut SimEndpoint<'_>, own: Request) -> Attempt {
+        let request = self.operations.of_endpoint(own).map_err(Outcome::Failed)?;
         let cancelled = endpoint.cancel_receive(request);
         if cancelled {
-            self.requests.forget(own);
+            self.operations.forget(own);
             self.notes.cancelled(request);
         }
         Ok(cancelled.into())
     }
 
     /// Waits for one of the operations with the process's numbers `own`.
-    pub(super) fn wait_any(&mut self, endpoint: &mut E, own: &[Request]) -> Attempt {
+    pub(super) fn wait_any(&mut self, endpoint: &mut SimEndpoint<'_>, own: &[Request]) -> Attempt {
         let requests: Result<Vec<Request>> =
-            own.iter().map(|&one| self.requests.of_endpoint(one)).collect();
+            own.iter().map(|&one| self.operations.of_endpoint(one)).collect();
         match endpoint.wait_any(&requests.map_err(Outcome::Failed)?) {
             Ok(index) => {
                 let kind = ReplyKind::Done(Value::Index(index));
@@ -110,7 +116,7 @@ impl<E: Endpoint> Server<'_, E> {
     /// is one.
     pub(super) fn receive(
         &mut self,
-        endpoint: &mut E,
+        endpoint: &mut SimEndpoint<'_>,
         sent: Option<(Destination, Data<'_>)>,
         (selector, bytes): (Selector, usize),
     ) -> Attempt {

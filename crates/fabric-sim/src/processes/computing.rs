@@ -5,7 +5,7 @@ use std::sync::Arc;
 use contract::{Error, Result, TimeSpan};
 use recording::{RankEvent, Recording};
 
-use crate::wire::scaled;
+use fabric_proxy::wire::scaled;
 
 /// The virtual time of a rank's computing.
 #[derive(Clone, Debug, PartialEq)]

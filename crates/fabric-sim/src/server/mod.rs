@@ -1,25 +1,30 @@
-//! The launcher's service for one process: executes its requests, one after the other, on the endpoint of its rank.
+//! The ranks of a machine that are processes: the requests of each are executed, one after the other, on the endpoint of
+//! its rank.
 
+#[allow(unsafe_code)]
 mod collective;
+#[allow(unsafe_code)]
 mod messages;
 mod notes;
-mod questions;
+mod operations;
 mod requests;
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{
-    ContextPlace, Endpoint, Envelope, Error, NewContext, Request, Result, Time, TimeSpan,
-};
+use contract::{ContextPlace, Endpoint, Error, NewContext, Request, Result, Time};
+use fabric_proxy::wire::line::Line;
+use fabric_proxy::wire::message::{Data, Writer};
+use fabric_proxy::wire::reply::{Completed, Reply, ReplyKind, Value};
+use fabric_proxy::wire::request::ProcessRequest;
 
-use crate::computing::RankComputing;
-use crate::host::{Host, RankAccount};
-use crate::wire::line::Line;
-use crate::wire::message::{Data, Writer};
-use crate::wire::reply::{Completed, QuietTime, Reply, ReplyKind, Value};
-use crate::wire::request::ProcessRequest;
+use crate::endpoint::SimEndpoint;
+use crate::machine::Machine;
+use crate::processes::{ConcurrentComputing, Processes, RankAccount, RankComputing};
+use crate::run::{Failure, Options, Outcome as RunOutcome, Watched, execute};
 use notes::Notes;
-use requests::Requests;
+use operations::Operations;
 
 /// Duration of a sleep before the server checks whether the run is over, or whether its process continues after
 /// requests without reply.
@@ -27,45 +32,38 @@ const SLEEP: Duration = Duration::from_millis(2);
 /// Maximum length of the data of completed operations in a reply, except for those of the first.
 const COMPLETED_BYTES: usize = 1 << 30;
 
-impl Host {
-    /// Executes on `endpoint` the requests of the process of its rank, until the process has ended its part. `works`
-    /// lets the rank's processor work.
-    ///
-    /// # Errors
-    /// Those that end the run.
-    pub fn serve<E: Endpoint>(&self, endpoint: E, works: &dyn Works<E>) -> Result<RankAccount> {
+/// As [`run`](crate::run), with `processes` as the ranks. Ends when each process has ended its part, or with
+/// [`Processes::stop`].
+///
+/// # Errors
+/// As [`run`](crate::run).
+pub fn run_processes(
+    machine: &Machine,
+    options: &Options,
+    processes: &Arc<Processes>,
+) -> std::result::Result<RunOutcome<RankAccount>, Failure> {
+    let concurrent = ConcurrentComputing::new(processes.clone(), options.ranks);
+    let own = processes.clone();
+    let serve = move |endpoint: SimEndpoint<'_>| {
         let rank = endpoint.rank();
-        let line = self.line(rank);
-        Server::new(self, (rank, &line), works).run(endpoint)
+        let line = own.line(rank);
+        Server::new(&own, (rank, &line)).run(endpoint)
+    };
+    let watch = &mut |_: &Watched<'_>| ControlFlow::Continue(());
+    let outcome = execute(machine, options, Some(concurrent), serve, watch);
+    // Deadlocked ranks report this themselves, unless they wait for a rank that the simulation has failed.
+    if !processes.is_stuck() || processes.fatal().is_some() {
+        // No process may wait for a reply that will not come.
+        processes.stop();
     }
-}
-
-/// The handling of a process's computing time.
-pub trait Works<E> {
-    /// Lets the rank's processor work for some time.
-    fn occupy(&self, endpoint: &mut E, span: TimeSpan);
-
-    /// Lets other ranks continue until the process has made a request, and lets the time that [`Beside`](crate::Beside)
-    /// reports pass. Returns whether it did.
-    fn work_beside(&self, endpoint: &mut E) -> bool;
-
-    /// Returns the time until which nothing can arrive for this rank, as far as is known, and the time of a poll.
-    fn quiet_until(&self, _endpoint: &E) -> Option<(Time, TimeSpan)> {
-        None
-    }
-
-    /// Returns the messages for this rank that have arrived and that no receive has taken.
-    fn unexpected(&self, _endpoint: &E) -> Vec<Envelope> {
-        Vec::new()
-    }
+    outcome
 }
 
 /// The end of a line that replies.
-pub(crate) struct Server<'a, E> {
-    host: &'a Host,
+struct Server<'a> {
+    processes: &'a Processes,
     line: &'a Line,
-    works: &'a dyn Works<E>,
-    requests: Requests,
+    operations: Operations,
     notes: Notes<'a>,
     computing: RankComputing,
     account: RankAccount,
@@ -77,21 +75,16 @@ pub(crate) struct Server<'a, E> {
     finished: Option<Option<String>>,
 }
 
-impl<'a, E: Endpoint> Server<'a, E> {
-    pub(crate) fn new(
-        host: &'a Host,
-        (rank, line): (usize, &'a Line),
-        works: &'a dyn Works<E>,
-    ) -> Self {
-        let (requests, account) = Default::default();
-        let notes = Notes::new(host.recorder(), rank);
-        let computing = host.computing().of_rank(rank);
+impl<'a> Server<'a> {
+    fn new(processes: &'a Processes, (rank, line): (usize, &'a Line)) -> Self {
+        let (operations, account) = Default::default();
+        let notes = Notes::new(processes.recorder(), rank);
+        let computing = processes.computing().of_rank(rank);
         let (at, deferred_error, finished) = Default::default();
         Server {
-            host,
+            processes,
             line,
-            works,
-            requests,
+            operations,
             notes,
             computing,
             account,
@@ -102,7 +95,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
     }
 
     /// Serves requests until the process has ended its part.
-    pub(crate) fn run(mut self, mut endpoint: E) -> Result<RankAccount> {
+    fn run(mut self, mut endpoint: SimEndpoint<'_>) -> Result<RankAccount> {
         let why = loop {
             let (request, data) = self.next(&mut endpoint)?;
             self.perform(&mut endpoint, request, data)?;
@@ -117,7 +110,12 @@ impl<'a, E: Endpoint> Server<'a, E> {
     }
 
     /// Executes a request, and replies.
-    fn perform(&mut self, endpoint: &mut E, request: ProcessRequest, data: Data<'a>) -> Result<()> {
+    fn perform(
+        &mut self,
+        endpoint: &mut SimEndpoint<'_>,
+        request: ProcessRequest,
+        data: Data<'a>,
+    ) -> Result<()> {
         let is_last = matches!(request, ProcessRequest::Finish { .. });
         let gives_up = matches!(request, ProcessRequest::GiveUpOn(_));
         let (is_poll, reports_completed) = (request.is_poll(), request.reports_completed());
@@ -134,10 +132,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
             }
             Ok(value) => {
                 let is_idle = is_poll && matches!(value, Value::None | Value::Flag(false));
-                let quiet = if is_idle { self.works.quiet_until(endpoint) } else { None };
-                let value = quiet.map_or(value, |(until, polling)| {
-                    Value::Quiet(QuietTime { now: endpoint.now(), until, polling })
-                });
+                let value = if is_idle { Value::Quiet(endpoint.quiet_time()) } else { value };
                 self.reply_with_completed(ReplyKind::Done(value), endpoint, None);
                 return Ok(());
             }
@@ -146,9 +141,9 @@ impl<'a, E: Endpoint> Server<'a, E> {
         };
         if matches!(error, Error::Deadlock { .. }) && !gives_up {
             // Its process continues to wait, so that it can report its place, and what these messages are.
-            Writer::new(self.line).end(&self.works.unexpected(endpoint));
+            Writer::new(self.line).end(&endpoint.unexpected());
             self.line.leave_stuck();
-            self.host.note_stuck();
+            self.processes.note_stuck();
             return Err(error);
         }
         self.reply(endpoint.any_has_left(), ReplyKind::Failed(error), &[]);
@@ -158,7 +153,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
     /// Executes a request. The outer error ends the run.
     fn attempt(
         &mut self,
-        endpoint: &mut E,
+        endpoint: &mut SimEndpoint<'_>,
         request: ProcessRequest,
         data: Data<'a>,
     ) -> Result<Attempt> {
@@ -193,13 +188,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
                 self.notes.announced(place == ContextPlace::WORLD);
                 Ok(Value::None)
             }
-            Process::WaitUntilTime(time) => {
-                let span = time.since(endpoint.now());
-                self.account.sleeping = self.account.sleeping + span;
-                self.notes.slept(span);
-                endpoint.wait_until_time(time);
-                Ok(Value::None)
-            }
+            Process::WaitUntilTime(time) => self.sleep(endpoint, time),
             // Its process has ended its part, with its error if it failed.
             Process::Finish { error, uncounted_ns } => {
                 self.account.uncounted = self.computing.uncounted(uncounted_ns);
@@ -207,11 +196,11 @@ impl<'a, E: Endpoint> Server<'a, E> {
                 Err(Outcome::Replied)
             }
             Process::Join => {
-                self.host.note_joined();
+                self.processes.note_joined();
                 Ok(endpoint.every_rank_has_a_processor().into())
             }
             Process::Test(own) | Process::IsHopeless(own) | Process::GiveUpOn(own) => {
-                match self.requests.of_endpoint(own) {
+                match self.operations.of_endpoint(own) {
                     Ok(operation) => of_operation(endpoint, &request, operation),
                     Err(error) => failed(error),
                 }
@@ -219,6 +208,14 @@ impl<'a, E: Endpoint> Server<'a, E> {
             other => plain(endpoint, other),
         };
         Ok(attempt)
+    }
+
+    fn sleep(&mut self, endpoint: &mut SimEndpoint<'_>, until: Time) -> Attempt {
+        let span = until.since(endpoint.now());
+        self.account.sleeping = self.account.sleeping + span;
+        self.notes.slept(span);
+        endpoint.wait_until_time(until);
+        Ok(Value::None)
     }
 
     /// Sends a reply without completed operations.
@@ -234,13 +231,18 @@ impl<'a, E: Endpoint> Server<'a, E> {
     }
 
     /// Sends a reply with the operations that were completed since the last one, `first` before all others.
-    fn reply_with_completed(&mut self, kind: ReplyKind, endpoint: &mut E, first: Option<Request>) {
+    fn reply_with_completed(
+        &mut self,
+        kind: ReplyKind,
+        endpoint: &mut SimEndpoint<'_>,
+        first: Option<Request>,
+    ) {
         let mut completed: Vec<Completed> = Vec::new();
         let mut bytes = 0;
         let mut writer = Writer::new(self.line);
-        let under_way = self.requests.under_way();
+        let under_way = self.operations.under_way();
         for request in first.into_iter().chain(under_way) {
-            let Ok(operation) = self.requests.of_endpoint(request) else { continue };
+            let Ok(operation) = self.operations.of_endpoint(request) else { continue };
             let is_listed = completed.first().is_some_and(|one| one.request == request);
             if is_listed || !endpoint.is_done(operation) {
                 continue;
@@ -250,17 +252,17 @@ impl<'a, E: Endpoint> Server<'a, E> {
             if bytes > COMPLETED_BYTES && !completed.is_empty() {
                 break;
             }
-            let data = self.requests.received(request, &envelope);
+            let data = self.operations.received(request, &envelope);
             writer.data(data);
             completed.push(Completed { request, envelope, bytes: data.len() });
         }
-        completed.iter().for_each(|one| self.requests.note_reported(one.request));
+        completed.iter().for_each(|one| self.operations.note_reported(one.request));
         let any_has_left = endpoint.any_has_left();
         self.send_reply(writer, Reply { any_has_left, completed, kind });
     }
 
     /// Waits until the process reports that it has seen the event it waits for.
-    fn wait_until(&mut self, endpoint: &mut E) -> Result<Attempt> {
+    fn wait_until(&mut self, endpoint: &mut SimEndpoint<'_>) -> Result<Attempt> {
         let mut broken = None;
         let waited = endpoint.wait_until(&mut |endpoint| match self.poll(endpoint) {
             Ok(found) => found,
@@ -274,7 +276,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
     }
 
     /// Lets the process poll, and executes its requests meanwhile.
-    fn poll(&mut self, endpoint: &mut E) -> Result<bool> {
+    fn poll(&mut self, endpoint: &mut SimEndpoint<'_>) -> Result<bool> {
         self.reply_with_completed(ReplyKind::Poll, endpoint, None);
         self.notes.note_poll(true);
         let found = loop {
@@ -289,7 +291,7 @@ impl<'a, E: Endpoint> Server<'a, E> {
 }
 
 /// Executes a request that needs only the endpoint.
-fn plain<E: Endpoint>(endpoint: &mut E, request: ProcessRequest) -> Attempt {
+fn plain(endpoint: &mut SimEndpoint<'_>, request: ProcessRequest) -> Attempt {
     match request {
         ProcessRequest::Now => Ok(Value::Time(endpoint.now())),
         ProcessRequest::OpenContext { number, me, members } => {
@@ -308,8 +310,8 @@ fn plain<E: Endpoint>(endpoint: &mut E, request: ProcessRequest) -> Attempt {
 }
 
 /// Executes a request about an operation.
-fn of_operation<E: Endpoint>(
-    endpoint: &mut E,
+fn of_operation(
+    endpoint: &mut SimEndpoint<'_>,
     request: &ProcessRequest,
     operation: Request,
 ) -> Attempt {
@@ -337,3 +339,6 @@ fn failed(error: Error) -> Attempt {
 fn value<V: Into<Value>>(outcome: Result<V>) -> Attempt {
     outcome.map(V::into).map_err(Outcome::Failed)
 }
+
+#[cfg(test)]
+mod tests;
