@@ -78,21 +78,6 @@ impl Drop for VirtualClock {
     }
 }
 
-/// Records that the program has called a function of a library over the endpoint of this thread. The library's time
-/// until [`leave_library`] is not computing of the program, if it is short.
-pub fn enter_library() {
-    if let Some(caller) = caller() {
-        caller.note_library(true);
-    }
-}
-
-/// Records that the function returns to the program.
-pub fn leave_library() {
-    if let Some(caller) = caller() {
-        caller.note_library(false);
-    }
-}
-
 /// Returns the caller of this thread, if it may be used now.
 fn caller() -> Option<Rc<Caller>> {
     // Handlers of `atexit` may call functions of MPI, and run when the storage of the thread has been destroyed.
@@ -109,8 +94,12 @@ extern "C" fn now_ps() -> u64 {
     caller.virtual_now().map_or(AFTER_THE_END, Time::as_ps)
 }
 
-extern "C" fn note_library(enters: bool) {
-    if enters { enter_library() } else { leave_library() }
+/// Records that the program has called a function of a library over the endpoint of this thread, or that the function
+/// returns. The library's time between the two is not computing of the program, if it is short.
+pub(crate) extern "C" fn note_library(enters: bool) {
+    if let Some(caller) = caller() {
+        caller.note_library(enters);
+    }
 }
 
 extern "C" fn sleep_until_ps(ps: u64) {

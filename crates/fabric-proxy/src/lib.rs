@@ -21,6 +21,5 @@ mod stopwatch;
 
 pub mod wire;
 
-pub use clock::{enter_library, leave_library};
 pub use endpoint::ProxyEndpoint;
 pub use join::{join, join_line};

@@ -17,7 +17,7 @@ use contract::{
 };
 
 use others::{is_between_runs, is_of_others, of_others, within};
-pub(crate) use pointer::{Chosen, enter_library, leave_library};
+pub(crate) use pointer::Chosen;
 use pointer::{Fabric, rare, with};
 
 impl LongWaits for Chosen {

@@ -58,8 +58,8 @@ pub(crate) fn start() -> Result<&'static Universe<Chosen>> {
         return Ok(universe);
     }
     let fabric = Chosen::join()?;
-    if fabric.is_simulated() {
-        threads::time_calls();
+    if let Some(observer) = fabric.library_observer() {
+        threads::observe_calls(observer);
     }
     let universe = Universe::new(fabric);
     Ok(process().universe.get_or_init(|| universe))

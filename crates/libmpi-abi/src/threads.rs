@@ -1,5 +1,5 @@
 //! The entrance of the library. Several threads of a program (MPI_THREAD_MULTIPLE) enter one at a time, in order of
-//! arrival, and a simulation is informed when the program is in the library.
+//! arrival, and a simulated machine observes when the program is in the library.
 //!
 //! A program that needs neither executes one check of flags in each call.
 
@@ -7,7 +7,7 @@ mod outside;
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use contract::{OtherEnds, WaitPlace};
@@ -61,8 +61,8 @@ pub(crate) fn own_thread() -> i32 {
 
 /// The program has requested several threads.
 const SHARED: u8 = 1;
-/// A simulated machine counts the time of the program outside the library as computing.
-const TIMED: u8 = 2;
+/// The fabric observes when the program enters and leaves the library.
+const OBSERVED: u8 = 2;
 
 /// The entrance of threads.
 struct Gate {
@@ -72,6 +72,7 @@ struct Gate {
     moved: Condvar,
     /// Number of waiting threads: a hint; the queue decides.
     waiting: AtomicU32,
+    observer: OnceLock<extern "C" fn(bool)>,
     /// A number for the first thread, and whether others have arrived since.
     first: AtomicU32,
     are_several: AtomicBool,
@@ -85,6 +86,7 @@ static GATE: Gate = Gate {
     queue: Mutex::new(Queue { next: 0, now: 0 }),
     moved: Condvar::new(),
     waiting: AtomicU32::new(0),
+    observer: OnceLock::new(),
     first: AtomicU32::new(0),
     are_several: AtomicBool::new(false),
     entered: AtomicU32::new(0),
@@ -103,6 +105,10 @@ thread_local! {
 static NUMBERS: AtomicU32 = AtomicU32::new(1);
 
 impl Gate {
+    fn observe(&self, enters: bool) {
+        self.observer.get().into_iter().for_each(|observer| observer(enters));
+    }
+
     fn queue(&self) -> MutexGuard<'_, Queue> {
         // Nothing panics while it is locked.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
@@ -222,9 +228,10 @@ pub(crate) fn share(engine: &mpi::Engine<chosen::Chosen>) {
     GATE.duties.fetch_or(SHARED, Ordering::Release);
 }
 
-/// Informs the simulation from now on when the program enters and leaves the library.
-pub(crate) fn time_calls() {
-    GATE.duties.fetch_or(TIMED, Ordering::Release);
+/// Calls `observer` from now on when the program enters the library (true) and when it leaves it.
+pub(crate) fn observe_calls(observer: extern "C" fn(bool)) {
+    GATE.observer.get_or_init(|| observer);
+    GATE.duties.fetch_or(OBSERVED, Ordering::Release);
 }
 
 /// A thread that is inside, until this is dropped; and the work that was required when it entered.
@@ -245,8 +252,8 @@ pub(crate) fn enter() -> Inside {
 fn enter_with(duties: u8) {
     if DEPTH.get() == 0 {
         ENTERED_WITH.set(duties);
-        if duties & TIMED != 0 {
-            chosen::enter_library();
+        if duties & OBSERVED != 0 {
+            GATE.observe(true);
         }
         if duties & SHARED != 0 {
             GATE.note_thread();
@@ -282,8 +289,8 @@ fn leave_with(duties: u8) {
             GATE.go_out();
             GATE.entered.fetch_sub(1, Ordering::Relaxed);
         }
-        if duties & TIMED != 0 {
-            chosen::leave_library();
+        if duties & OBSERVED != 0 {
+            GATE.observe(false);
         }
     }
 }

@@ -15,7 +15,7 @@ use contract::{
 };
 
 use crate::caller::{Caller, Received};
-use crate::clock::VirtualClock;
+use crate::clock::{VirtualClock, note_library};
 use crate::wire::line::LONGEST_BYTES;
 use crate::wire::reply::{ReplyKind, Value};
 use crate::wire::request::ProcessRequest;
@@ -69,6 +69,12 @@ impl ProxyEndpoint {
     /// Sets the program's clocks to virtual time.
     pub(crate) fn set_clock(&mut self) {
         self.clock = VirtualClock::set(&self.caller);
+    }
+
+    /// Returns the function that a library over this endpoint calls when the program enters it (true) and when it returns.
+    /// Its time in between is not computing of the program.
+    pub fn library_observer(&self) -> extern "C" fn(bool) {
+        note_library
     }
 
     /// Makes a request that waits only for its reply. Records the operations that the reply reports as done.

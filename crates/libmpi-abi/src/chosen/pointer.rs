@@ -43,17 +43,6 @@ impl From<Joined> for Fabric {
     }
 }
 
-/// Informs the simulated machine, if the run is on one, that the program has entered the library. What the library does
-/// until [`leave_library`] is not computing of the program.
-pub(crate) fn enter_library() {
-    fabric_proxy::enter_library();
-}
-
-/// Informs it that the library returns to the program.
-pub(crate) fn leave_library() {
-    fabric_proxy::leave_library();
-}
-
 /// Marks a cold path.
 #[cold]
 #[inline(always)]
@@ -80,9 +69,14 @@ impl Chosen {
         }
     }
 
-    /// Returns whether the run is on a simulated machine.
-    pub(crate) fn is_simulated(&self) -> bool {
-        matches!(self.fabric, Fabric::Proxy(_))
+    /// Returns the function that must be called when the program enters the library (true) and when it returns, if the
+    /// fabric has one: a simulated machine does not count the time in between as computing.
+    pub(crate) fn library_observer(&self) -> Option<extern "C" fn(bool)> {
+        match self.fabric {
+            // SAFETY: it lives as long as its owner, which is borrowed.
+            Fabric::Proxy(endpoint) => Some(unsafe { endpoint.as_ref() }.library_observer()),
+            _ => None,
+        }
     }
 
     /// Returns a value that owns nothing, while `endpoint` is borrowed from the one with the same `others`.
