@@ -1,6 +1,7 @@
 //! Ranks of programs that `cornerstone launch` has started, over the fabric that it has selected.
 //!
 //! A program of one's own calls [`run`]. A library in any program calls [`join`] and gets the endpoint of a fabric.
+//! [`Joined`] alone enumerates the fabrics, and [`over`] alone distinguishes them.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
@@ -18,20 +19,73 @@ const ANY_MARK: &[u8] = b"cornerstone-";
 /// The provider of libfabric that tests use: every installation has it.
 const PROVIDER: &str = "tcp";
 
-/// The endpoint of a rank that has joined its run.
-#[allow(clippy::large_enum_variant, reason = "a process has one, and moves it once")]
-pub enum Joined {
-    /// Messages use shared memory.
-    SharedMemory(ShmEndpoint),
-    /// Messages use TCP.
-    Tcp(TcpEndpoint),
-    /// Each pair of ranks uses the fabric that suits it.
-    Cluster(ClusterEndpoint),
-    /// Messages use a provider of libfabric.
-    Ofi(OfiEndpoint),
-    /// The machine is a simulated one, and time is virtual.
-    Simulated(ProxyEndpoint),
+/// The form in which a [`Joined`] contains its endpoint.
+pub trait Holder {
+    /// What it contains of an endpoint.
+    type Of<E>;
 }
+
+/// The endpoint itself.
+pub enum Owned {}
+
+impl Holder for Owned {
+    type Of<E> = E;
+}
+
+/// The endpoint of a rank that has joined its run.
+#[derive(Clone, Copy)]
+#[allow(clippy::large_enum_variant, reason = "a process has one, and moves it once")]
+pub enum Joined<H: Holder = Owned> {
+    /// Messages use shared memory.
+    SharedMemory(H::Of<ShmEndpoint>),
+    /// Messages use TCP.
+    Tcp(H::Of<TcpEndpoint>),
+    /// Each pair of ranks uses the fabric that suits it.
+    Cluster(H::Of<ClusterEndpoint>),
+    /// Messages use a provider of libfabric.
+    Ofi(H::Of<OfiEndpoint>),
+    /// The machine is a simulated one, and time is virtual.
+    Simulated(H::Of<ProxyEndpoint>),
+}
+
+/// Evaluates an expression with the endpoint of any fabric: `over!(joined, endpoint => expression)`. With a second name,
+/// that is the variant, a function.
+#[macro_export]
+macro_rules! over {
+    ($joined:expr, $endpoint:ident $(, $variant:ident)? => $body:expr) => {
+        match $joined {
+            $crate::Joined::SharedMemory($endpoint) => {
+                $(let $variant = $crate::Joined::SharedMemory;)?
+                $body
+            }
+            $crate::Joined::Tcp($endpoint) => {
+                $crate::rare();
+                $(let $variant = $crate::Joined::Tcp;)?
+                $body
+            }
+            $crate::Joined::Cluster($endpoint) => {
+                $crate::rare();
+                $(let $variant = $crate::Joined::Cluster;)?
+                $body
+            }
+            $crate::Joined::Ofi($endpoint) => {
+                $crate::rare();
+                $(let $variant = $crate::Joined::Ofi;)?
+                $body
+            }
+            $crate::Joined::Simulated($endpoint) => {
+                $crate::rare();
+                $(let $variant = $crate::Joined::Simulated;)?
+                $body
+            }
+        }
+    };
+}
+
+/// Marks a cold path.
+#[cold]
+#[inline(always)]
+pub fn rare() {}
 
 /// Joins the run for which this process was started, over the fabric that its launcher has selected. A process without
 /// a launcher is a run of one rank.
@@ -43,6 +97,19 @@ pub fn join() -> Result<Joined> {
     match Seat::take_in_library() {
         Some(seat) => join_selected(seat?),
         None => ShmEndpoint::alone().map(Joined::SharedMemory),
+    }
+}
+
+impl<H: Holder> Joined<H> {
+    /// Returns the name of the fabric for `cornerstone launch`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Joined::SharedMemory(_) => "local",
+            Joined::Tcp(_) => "tcp",
+            Joined::Cluster(_) => "cluster",
+            Joined::Ofi(_) => "ofi",
+            Joined::Simulated(_) => "sim",
+        }
     }
 }
 
@@ -87,11 +154,7 @@ fn unknown(job: &[u8]) -> Error {
 /// An error of the program ends the whole run, and the launcher prints it.
 pub fn run(program: impl FnOnce(&mut dyn Rank) -> Result<()>) -> ExitCode {
     let status = match join() {
-        Ok(Joined::SharedMemory(endpoint)) => run_over(endpoint, program),
-        Ok(Joined::Tcp(endpoint)) => run_over(endpoint, program),
-        Ok(Joined::Cluster(endpoint)) => run_over(endpoint, program),
-        Ok(Joined::Ofi(endpoint)) => run_over(endpoint, program),
-        Ok(Joined::Simulated(endpoint)) => run_over(endpoint, program),
+        Ok(joined) => over!(joined, endpoint => run_over(endpoint, program)),
         Err(error) => {
             eprintln!("{error}");
             1

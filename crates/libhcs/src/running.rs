@@ -5,7 +5,6 @@ use std::ffi::{c_int, c_long};
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 
 use contract::{Endpoint, Process, Rank, TimeSpan};
-use launched::Joined;
 use services::hcs::{
     Cluster, ClusterOptions, Node, ReceivePort, Sci, SciLib, Segment, TransmitPort,
 };
@@ -225,13 +224,7 @@ pub(crate) fn end(as_cluster: bool) -> c_long {
 
 /// Joins the run of this process, over the run's fabric.
 fn join() -> Result<Box<dyn AnyProcess>, Failure> {
-    Ok(match launched::join()? {
-        Joined::SharedMemory(endpoint) => Box::new(Process::new(endpoint)),
-        Joined::Tcp(endpoint) => Box::new(Process::new(endpoint)),
-        Joined::Cluster(endpoint) => Box::new(Process::new(endpoint)),
-        Joined::Ofi(endpoint) => Box::new(Process::new(endpoint)),
-        Joined::Simulated(endpoint) => Box::new(Process::new(endpoint)),
-    })
+    Ok(launched::over!(launched::join()?, endpoint => Box::new(Process::new(endpoint))))
 }
 
 pub(crate) fn time(ms: c_long) -> Result<TimeSpan, Failure> {

@@ -16,9 +16,11 @@ use contract::{
     TimeSpan, WaitPlace, WaitReports, Writable,
 };
 
+use launched::rare;
+
 use others::{is_between_runs, is_of_others, of_others, within};
 pub(crate) use pointer::Chosen;
-use pointer::{Fabric, rare, with};
+use pointer::with;
 
 impl LongWaits for Chosen {
     fn wait_reports(&self) -> Option<&dyn WaitReports> {
@@ -234,9 +236,9 @@ unsafe impl Endpoint for Chosen {
     #[inline(always)]
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
         let others = self.others;
-        with!(self, mut endpoint, kind => {
+        with!(self, mut endpoint, variant => {
             endpoint.wait_until(&mut |one| {
-                let mut this = Chosen::seen_as(one, kind, others);
+                let mut this = Chosen::seen_as(one, variant, others);
                 this.poll_now_and_then();
                 done(&mut this)
             })
@@ -282,9 +284,9 @@ unsafe impl Endpoint for Chosen {
             return None;
         }
         let others = self.others;
-        with!(self, mut endpoint, kind => {
+        with!(self, mut endpoint, variant => {
             endpoint.collective(place, call, &mut |one| {
-                let mut this = Chosen::seen_as(one, kind, others);
+                let mut this = Chosen::seen_as(one, variant, others);
                 this.poll_now_and_then();
                 idle(&mut this);
             })

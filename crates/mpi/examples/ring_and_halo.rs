@@ -11,16 +11,11 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use launched::Joined;
 use mpi::{Communicator, Endpoint, Peer, Predefined};
 
 fn main() -> ExitCode {
     let status = match launched::join() {
-        Ok(Joined::SharedMemory(endpoint)) => mpi::run(endpoint, program),
-        Ok(Joined::Tcp(endpoint)) => mpi::run(endpoint, program),
-        Ok(Joined::Cluster(endpoint)) => mpi::run(endpoint, program),
-        Ok(Joined::Ofi(endpoint)) => mpi::run(endpoint, program),
-        Ok(Joined::Simulated(endpoint)) => mpi::run(endpoint, program),
+        Ok(joined) => launched::over!(joined, endpoint => mpi::run(endpoint, program)),
         Err(error) => {
             eprintln!("{error}");
             1

@@ -11,8 +11,9 @@ use contract::{
     OtherEnds, OtherRuns, ProcessName, Readable, Request, Result, Selector, Writable,
 };
 use fabric_tcp::OtherProcesses;
+use launched::rare;
 
-use super::pointer::{Chosen, Fabric, rare};
+use super::pointer::{Chosen, Fabric};
 
 /// Number of polls of a spinning wait between two polls of the connections, each of which takes some system calls.
 const EVERY: u32 = 8;
@@ -67,10 +68,10 @@ impl Chosen {
         };
         match self.fabric {
             // SAFETY: the pointers live as long as their owner, which is borrowed.
-            Fabric::Shm(mut endpoint) => unsafe { endpoint.as_mut() }.sleep_at_most(longest),
+            Fabric::SharedMemory(mut own) => unsafe { own.as_mut() }.sleep_at_most(longest),
             // SAFETY: as above.
-            Fabric::Tcp(mut endpoint) => unsafe { endpoint.as_mut() }.sleep_at_most(longest),
-            Fabric::Cluster(_) | Fabric::Ofi(_) | Fabric::Proxy(_) => {}
+            Fabric::Tcp(mut own) => unsafe { own.as_mut() }.sleep_at_most(longest),
+            Fabric::Cluster(_) | Fabric::Ofi(_) | Fabric::Simulated(_) => {}
         }
         has_moved
     }
@@ -135,12 +136,12 @@ impl Chosen {
     fn run_number(&self) -> Option<u64> {
         match self.fabric {
             // SAFETY: the pointers live as long as their owner, which is borrowed.
-            Fabric::Shm(endpoint) => unsafe { endpoint.as_ref() }.seat().run_number(),
+            Fabric::SharedMemory(endpoint) => unsafe { endpoint.as_ref() }.seat().run_number(),
             Fabric::Tcp(endpoint) => {
                 // SAFETY: as above.
                 unsafe { endpoint.as_ref() }.seat().and_then(|seat| seat.run_number())
             }
-            Fabric::Cluster(_) | Fabric::Ofi(_) | Fabric::Proxy(_) => None,
+            Fabric::Cluster(_) | Fabric::Ofi(_) | Fabric::Simulated(_) => None,
         }
     }
 

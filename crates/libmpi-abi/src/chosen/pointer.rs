@@ -4,12 +4,7 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use contract::{Endpoint, Result};
-use fabric_cluster::ClusterEndpoint;
-use fabric_ofi::OfiEndpoint;
-use fabric_proxy::ProxyEndpoint;
-use fabric_shm::ShmEndpoint;
-use fabric_tcp::TcpEndpoint;
-use launched::Joined;
+use launched::{Holder, Joined, over};
 
 use super::others::Others;
 
@@ -22,31 +17,34 @@ pub(crate) struct Chosen {
     pub(super) others: NonNull<Others>,
 }
 
+/// Pointers to endpoints, which may be copied.
 #[derive(Clone, Copy)]
-pub(super) enum Fabric {
-    Shm(NonNull<ShmEndpoint>),
-    Tcp(NonNull<TcpEndpoint>),
-    Cluster(NonNull<ClusterEndpoint>),
-    Ofi(NonNull<OfiEndpoint>),
-    Proxy(NonNull<ProxyEndpoint>),
+pub(super) enum Pointers {}
+
+impl Holder for Pointers {
+    type Of<E> = NonNull<E>;
 }
 
-impl From<Joined> for Fabric {
-    fn from(joined: Joined) -> Self {
-        match joined {
-            Joined::SharedMemory(endpoint) => Fabric::Shm(owned(endpoint)),
-            Joined::Tcp(endpoint) => Fabric::Tcp(owned(endpoint)),
-            Joined::Cluster(endpoint) => Fabric::Cluster(owned(endpoint)),
-            Joined::Ofi(endpoint) => Fabric::Ofi(owned(endpoint)),
-            Joined::Simulated(endpoint) => Fabric::Proxy(owned(endpoint)),
-        }
-    }
-}
+pub(super) type Fabric = Joined<Pointers>;
 
-/// Marks a cold path.
-#[cold]
-#[inline(always)]
-pub(super) fn rare() {}
+/// Evaluates the same expression with the endpoint of any fabric.
+macro_rules! with {
+    ($chosen:expr, $endpoint:ident => $body:expr) => {
+        launched::over!($chosen.fabric, pointer => {
+            // SAFETY: it lives as long as its owner, which is borrowed.
+            let $endpoint = unsafe { pointer.as_ref() };
+            $body
+        })
+    };
+    ($chosen:expr, mut $endpoint:ident $(, $variant:ident)? => $body:expr) => {
+        launched::over!($chosen.fabric, pointer $(, $variant)? => {
+            // SAFETY: it lives as long as its owner, which is borrowed alone.
+            let $endpoint = unsafe { &mut *pointer.as_ptr() };
+            $body
+        })
+    };
+}
+pub(super) use with;
 
 impl Chosen {
     /// Joins the run for which this process was launched, or creates one of this process alone.
@@ -54,19 +52,13 @@ impl Chosen {
     /// # Errors
     /// Errors of joining.
     pub(crate) fn join() -> Result<Self> {
-        let fabric = Fabric::from(launched::join()?);
+        let fabric = over!(launched::join()?, endpoint, variant => variant(owned(endpoint)));
         Ok(Chosen { fabric, others: owned(Others::default()) })
     }
 
     /// Returns the name of the fabric for `cornerstone launch`.
     pub(crate) fn name(&self) -> &'static str {
-        match self.fabric {
-            Fabric::Shm(_) => "local",
-            Fabric::Tcp(_) => "tcp",
-            Fabric::Cluster(_) => "cluster",
-            Fabric::Ofi(_) => "ofi",
-            Fabric::Proxy(_) => "sim",
-        }
+        self.fabric.name()
     }
 
     /// Returns the function that must be called when the program enters the library (true) and when it returns, if the
@@ -74,7 +66,7 @@ impl Chosen {
     pub(crate) fn library_observer(&self) -> Option<extern "C" fn(bool)> {
         match self.fabric {
             // SAFETY: it lives as long as its owner, which is borrowed.
-            Fabric::Proxy(endpoint) => Some(unsafe { endpoint.as_ref() }.library_observer()),
+            Fabric::Simulated(endpoint) => Some(unsafe { endpoint.as_ref() }.library_observer()),
             _ => None,
         }
     }
@@ -83,10 +75,10 @@ impl Chosen {
     #[inline(always)]
     pub(super) fn seen_as<E>(
         endpoint: &mut E,
-        kind: fn(NonNull<E>) -> Fabric,
+        variant: fn(NonNull<E>) -> Fabric,
         others: NonNull<Others>,
     ) -> ManuallyDrop<Chosen> {
-        ManuallyDrop::new(Chosen { fabric: kind(NonNull::from(endpoint)), others })
+        ManuallyDrop::new(Chosen { fabric: variant(NonNull::from(endpoint)), others })
     }
 
     #[inline(always)]
@@ -105,18 +97,8 @@ impl Chosen {
     /// Ends the part of the fabric only.
     pub(super) fn finish_fabric(self, outcome: Result<()>) -> i32 {
         let this = ManuallyDrop::new(self);
-        let status = match this.fabric {
-            // SAFETY: this is the last use of the pointer.
-            Fabric::Shm(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
-            // SAFETY: as above.
-            Fabric::Tcp(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
-            // SAFETY: as above.
-            Fabric::Cluster(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
-            // SAFETY: as above.
-            Fabric::Ofi(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
-            // SAFETY: as above.
-            Fabric::Proxy(endpoint) => unsafe { taken(endpoint) }.finish(outcome),
-        };
+        // SAFETY: this is the last use of the pointer.
+        let status = with!(this, mut endpoint => unsafe { taken(endpoint.into()) }.finish(outcome));
         // SAFETY: as above. The fabric has reported the outcome to its ranks before the connections with others end.
         drop(unsafe { taken(this.others) });
         status
@@ -139,68 +121,9 @@ unsafe fn taken<E>(endpoint: NonNull<E>) -> E {
 
 impl Drop for Chosen {
     fn drop(&mut self) {
-        match self.fabric {
-            // SAFETY: it is not used again; those that own nothing are never dropped.
-            Fabric::Shm(endpoint) => drop(unsafe { taken(endpoint) }),
-            // SAFETY: as above.
-            Fabric::Tcp(endpoint) => drop(unsafe { taken(endpoint) }),
-            // SAFETY: as above.
-            Fabric::Cluster(endpoint) => drop(unsafe { taken(endpoint) }),
-            // SAFETY: as above.
-            Fabric::Ofi(endpoint) => drop(unsafe { taken(endpoint) }),
-            // SAFETY: as above.
-            Fabric::Proxy(endpoint) => drop(unsafe { taken(endpoint) }),
-        }
+        // SAFETY: it is not used again; those that own nothing are never dropped.
+        with!(self, mut endpoint => drop(unsafe { taken(endpoint.into()) }));
         // SAFETY: as above.
         drop(unsafe { taken(self.others) });
     }
 }
-
-/// Evaluates the same expression with the endpoint of any fabric.
-macro_rules! with {
-    ($chosen:expr, $endpoint:ident => $body:expr) => {
-        with!(shared of $chosen, $endpoint, _kind => $body)
-    };
-    ($chosen:expr, mut $endpoint:ident => $body:expr) => {
-        with!(alone of $chosen, $endpoint, _kind => $body)
-    };
-    ($chosen:expr, mut $endpoint:ident, $kind:ident => $body:expr) => {
-        with!(alone of $chosen, $endpoint, $kind => $body)
-    };
-    (at shared $pointer:ident) => { &*$pointer.as_ptr() };
-    (at alone $pointer:ident) => { &mut *$pointer.as_ptr() };
-    ($seen:ident of $chosen:expr, $endpoint:ident, $kind:ident => $body:expr) => {
-        match $chosen.fabric {
-            Fabric::Shm(pointer) => {
-                // SAFETY: it lives as long as its owner, which is borrowed alike.
-                let ($endpoint, $kind) = (unsafe { with!(at $seen pointer) }, Fabric::Shm);
-                $body
-            }
-            Fabric::Tcp(pointer) => {
-                rare();
-                // SAFETY: as above.
-                let ($endpoint, $kind) = (unsafe { with!(at $seen pointer) }, Fabric::Tcp);
-                $body
-            }
-            Fabric::Cluster(pointer) => {
-                rare();
-                // SAFETY: as above.
-                let ($endpoint, $kind) = (unsafe { with!(at $seen pointer) }, Fabric::Cluster);
-                $body
-            }
-            Fabric::Ofi(pointer) => {
-                rare();
-                // SAFETY: as above.
-                let ($endpoint, $kind) = (unsafe { with!(at $seen pointer) }, Fabric::Ofi);
-                $body
-            }
-            Fabric::Proxy(pointer) => {
-                rare();
-                // SAFETY: as above.
-                let ($endpoint, $kind) = (unsafe { with!(at $seen pointer) }, Fabric::Proxy);
-                $body
-            }
-        }
-    };
-}
-pub(super) use with;
