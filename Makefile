@@ -1,5 +1,5 @@
 # What a developer does here. `make help` lists it; DEVELOPERS.md says more.
-.PHONY: help check test test-all interop bench same-and-same wheel install timings book miri sanitize prepare clean
+.PHONY: help check test test-all interop bench same-and-same ablation wheel install timings book miri sanitize prepare clean
 PREFIX ?= /usr/local
 
 help: ## this list
@@ -36,6 +36,9 @@ book: ## docs/ as a book, in target/book
 
 same-and-same: ## how often two runs of one build are called different; SHORT=1 for a few minutes
 	@scripts/same-and-same $(if $(SHORT),--pairs 12)
+
+ablation: ## what each stage of a comparison is worth, on models of three kinds of machines (docs/results.md)
+	@cargo run --quiet --release -p analysis --example ablation
 
 miri: ## the unsafe code under Miri, where a nightly with Miri is there
 	@scripts/miri

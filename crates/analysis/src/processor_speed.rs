@@ -5,18 +5,13 @@
 //! timed now and then during each measurement. A clock rate that changes shows in the same way.
 
 mod extremes;
+mod slope;
 
 use record::{Measurement, Run};
 
 pub use extremes::Extremes;
 pub(crate) use extremes::Number;
-
-/// Numbers that describe a slowdown.
-pub(crate) const COVARIATES: usize = 2;
-
-/// By how much the operations of a launch were slower than on free processors: the mean of all logarithms, and the mean
-/// of those of the slowest rank at each time. What all ranks wait for takes as long as at the slowest of them.
-pub(crate) type Slowdown = [f64; COVARIATES];
+pub(crate) use slope::Slope;
 
 /// Share of the operations that take the time of a free processor or less.
 const FREE_SHARE: f64 = 0.01;
@@ -46,44 +41,41 @@ impl Speed {
         (free_ns > 0.0).then_some(Speed { free_ns })
     }
 
-    /// Returns the slowdown at each time of a launch: the mean of all ranks, and that of the slowest.
-    fn moments(self, times_ns: &[f64], ranks: usize) -> impl Iterator<Item = Slowdown> {
+    /// Returns the slowdown at each time of a launch, as a logarithm: the mean of the mean of all ranks and that of the
+    /// slowest. What all ranks wait for takes as long as at the slowest of them.
+    fn moments(self, times_ns: &[f64], ranks: usize) -> impl ExactSizeIterator<Item = f64> {
         let each = move |ns: &f64| (ns / self.free_ns).ln().clamp(0.0, SLOWDOWN_MAX);
         let times = times_ns.len() / ranks;
         (0..times).map(move |time| {
             let of_ranks = || times_ns[time..].iter().step_by(times).take(ranks).map(each);
-            [of_ranks().sum::<f64>() / ranks as f64, of_ranks().fold(0.0, f64::max)]
+            (of_ranks().sum::<f64>() / ranks as f64 + of_ranks().fold(0.0, f64::max)) / 2.0
         })
     }
 
-    fn slowdown(self, times_ns: &[f64], ranks: usize) -> Slowdown {
-        let (mut sum, mut times) = ([0.0; COVARIATES], 0.0);
-        for moment in self.moments(times_ns, ranks) {
-            sum = std::array::from_fn(|index| sum[index] + moment[index]);
-            times += 1.0;
-        }
-        sum.map(|sum| sum / times)
-    }
-
     /// Returns the slowdown of each launch of a measurement; empty if it is not known of each.
-    pub(crate) fn slowdowns(self, measurement: &Measurement) -> Vec<Slowdown> {
+    pub(crate) fn slowdowns(self, measurement: &Measurement) -> Vec<f64> {
         self.of_launches(&measurement.launch_operations_ns, measurement.ranks)
     }
 
-    fn of_launches(self, launches_ns: &[Vec<f64>], ranks: usize) -> Vec<Slowdown> {
+    fn of_launches(self, launches_ns: &[Vec<f64>], ranks: usize) -> Vec<f64> {
         if launches_ns.iter().any(|times| !are_of(times, ranks)) {
             return Vec::new();
         }
-        launches_ns.iter().map(|times| self.slowdown(times, ranks)).collect()
+        launches_ns.iter().map(|times| mean(self.moments(times, ranks))).collect()
     }
 
     /// Returns by which share the operations of a run took longer than on free processors, on average over its
     /// launches; `None` if they were not timed.
     pub(crate) fn slowdown_of(self, run: &Run) -> Option<f64> {
-        let all: Vec<f64> =
-            run.measurements.iter().flat_map(|m| self.slowdowns(m)).map(|[all, _]| all).collect();
-        (!all.is_empty()).then(|| (all.iter().sum::<f64>() / all.len() as f64).exp_m1())
+        let all: Vec<f64> = run.measurements.iter().flat_map(|m| self.slowdowns(m)).collect();
+        (!all.is_empty()).then(|| mean(all.into_iter()).exp_m1())
     }
+}
+
+/// Returns the mean; 0 of no values.
+pub(crate) fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let n = values.len().max(1) as f64;
+    values.sum::<f64>() / n
 }
 
 /// Returns whether there are times of each rank.
@@ -112,14 +104,14 @@ mod tests {
         let runs = [of(&[&[0.1, 0.11, 0.1, 0.1], &[0.1, 5.0]]), of(&[&[0.2, 0.2], &[0.1, 0.1]])];
         let speed = Speed::of(&[&runs[0], &runs[1]]).unwrap();
         assert_eq!(speed.free_ns, 0.1);
-        // One of four times is 1.1 times as long, and of the slowest rank one of two. A pause counts as 0.25, and so
-        // does twice the time.
+        // At one of two times one of two ranks takes 1.1 times as long: of all ranks this is half of ln 1.1, and of the
+        // slowest all. A pause counts as 0.25, and so does twice the time.
         let slow = 1.1f64.ln();
-        let by_hand = [[slow / 4.0, slow / 2.0], [0.125, 0.25]];
+        let by_hand = [0.75 * slow / 2.0, (0.125 + 0.25) / 2.0];
         let found = speed.slowdowns(&runs[0].measurements[0]);
         let is_near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-12;
-        assert!(found.as_flattened().iter().zip(by_hand.as_flattened()).all(is_near), "{found:?}");
-        assert_eq!(speed.slowdowns(&runs[1].measurements[0]), [[0.25; 2], [0.0; 2]]);
+        assert!(found.iter().zip(&by_hand).all(is_near), "{found:?}");
+        assert_eq!(speed.slowdowns(&runs[1].measurements[0]), [0.25, 0.0]);
         // The mean of 0.25 and 0 is 0.125.
         assert_eq!(speed.slowdown_of(&runs[1]), Some(0.125f64.exp_m1()));
         assert_eq!(Speed::of(&[&of(&[])]), None);

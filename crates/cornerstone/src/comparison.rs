@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use analysis::compare::Settings;
+use analysis::compare::{ComparedRuns, Settings, Without};
 use record::{Measurement, Run};
 
 use crate::fabric_name::simulated_machine;
+use crate::progress::note;
 
 /// Returns whether the interval of a measurement is of one launch only and so does not hold for other launches. Exact
 /// numbers have no interval.
@@ -15,12 +16,25 @@ pub(crate) fn is_of_one_launch(measurement: &Measurement) -> bool {
 
 /// Returns the settings for the comparison of two runs, in which changes within `margin` count as the same unless they
 /// are exact.
-pub(crate) fn comparison_settings(first: &Run, second: &Run, margin: f64) -> Settings {
+pub(crate) fn comparison_settings(
+    first: &Run,
+    second: &Run,
+    margin: f64,
+    without: Without,
+) -> Settings {
     Settings {
         confidence: first.header().confidence,
         margin,
         paired: false,
         mostly_alike: is_one_fabric(first, second),
+        without,
+    }
+}
+
+/// Notes the stages that were switched off and would have changed nothing.
+pub(crate) fn note_idle(compared: &ComparedRuns) {
+    for stage in &compared.idle {
+        note(&format!("note: the stage '{stage}' changes nothing in this comparison anyway"));
     }
 }
 

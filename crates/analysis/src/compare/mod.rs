@@ -1,21 +1,20 @@
 //! Two runs, measurement by measurement: faster, slower, same, or undecided.
 //!
-//! The effect is the ratio of the second run's launches to the first one's, with an interval from their ranks alone
-//! ([`shift`]). Launches are compared with those that met the same performance state of the machine
-//! ([`crate::line_states`]), as if the processors had been equally fast ([`crate::processor_speed`]). Launches of one
-//! build differ by more than their samples do, so one launch on a side does not represent its build. Numbers of
-//! simulated machines are exact, and are equal or different ([`exact`]).
+//! A comparison is a pipeline: samples, whose medians are the launches of a number ([`evidence`]); stages, which change
+//! the evidence and can be switched off ([`STAGES`]); the interval of the ratio of launches, from their ranks alone
+//! ([`shift`]); and the verdict, which follows from the interval and the threshold ([`verdict`]). [`explain`] prints all
+//! numbers of this way. Launches of one build differ by more than their samples do, so one launch on a side does not
+//! represent its build. Numbers of simulated machines are exact, and are equal or different.
 
-mod between_runs;
+mod digits;
 mod effect;
-mod enough;
-mod exact;
+mod evidence;
+mod explain;
 mod interim;
 mod name;
-mod open;
 mod shift;
-mod speed;
-mod strata;
+mod stages;
+mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,44 +22,32 @@ use record::{Better, Measurement, Run};
 use serde::Serialize;
 
 pub use effect::{Effect, effect_between};
-pub use enough::MissingLaunches;
+pub use evidence::Shared;
+pub use explain::explain;
 pub use interim::interim_checks;
 pub use name::Name;
-pub use open::open_among;
-pub use strata::MetState;
+pub use stages::{MetState, STAGES, Stage, Without};
+pub use verdict::{MissingLaunches, Verdict, open_among};
 
-use crate::statistics::reaches;
-use crate::student;
-use strata::Strata;
-
-/// Result of a comparison of the second run with the first. Differences count beyond the equivalence margin, so a
-/// change of 4 to 6 % is neither the same within 5 % nor certainly different: it is undecided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// Better by more than the margin: a time that fell, or a rate that rose.
-    Faster,
-    /// Worse by more than the margin.
-    Slower,
-    /// The interval of two one-sided tests is within the margin: at 95 % the interval of 90 %. Exact numbers: equal.
-    Same,
-    /// None of these: the samples are too few or too far apart, or the change is about as large as the margin.
-    Undecided,
-}
+use evidence::{Case, Evidence};
+use verdict::equivalence_confidence;
 
 /// Settings of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Settings {
-    /// Confidence of the intervals and, over all comparisons together, of the verdicts faster and slower.
+    /// Confidence of the intervals.
     pub confidence: f64,
     /// Ratios from 1 / (1 + margin) to 1 + margin count as the same.
     pub margin: f64,
     /// True if launches with the same number on both sides were made one after the other, and are compared pair by
     /// pair.
     pub paired: bool,
-    /// True if most numbers are assumed unchanged, as between builds of one program. The difference of most of them is
-    /// then the machine's, and intervals of runs of different minutes are wider by as much.
+    /// True if most numbers are assumed unchanged, as between builds of one program, and the runs were made at different
+    /// times. The difference of most of them is then the machine's.
     pub mostly_alike: bool,
+    /// The stages that are switched off.
+    #[serde(skip)]
+    pub without: Without,
 }
 
 /// One measurement in both runs.
@@ -74,20 +61,30 @@ pub struct Comparison {
     pub first: f64,
     /// The second run's median.
     pub second: f64,
-    /// Ratio of the second one's launches to the first one's, with its own interval; `None` if a median is not above 0.
-    /// Without launches on both sides, it is the ratio of the medians.
+    /// Ratio of the second one's launches to the first one's, with its interval; `None` if a median is not above 0.
     pub effect: Option<Effect>,
-    /// The same ratio with the interval that must be within the margin for *same*.
-    #[serde(skip)]
-    equivalence: Option<Effect>,
+    /// The interval that decides: the narrower one of two one-sided tests if the number is the same, and otherwise that of
+    /// `effect`.
+    pub decided_by: Option<Effect>,
+    /// The effect before the stages, and after each stage that changes the evidence of any number.
+    pub steps: Vec<EffectAfter>,
     /// Number of launches on each side in which it was measured.
     pub launches: [usize; 2],
     /// True if both numbers are exact: their difference is one of the measured machines or programs.
     pub exact: bool,
-    /// Number of launches on each side that are compared, because the other side met their state as well.
+    /// Number of launches on each side that are compared.
     pub compared: [usize; 2],
     /// Result of the comparison.
     pub verdict: Verdict,
+}
+
+/// The effect on a number at one place of the way to its verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct EffectAfter {
+    /// The stage after which it is, or `launches` before any stage.
+    pub stage: &'static str,
+    /// The effect there.
+    pub effect: Option<Effect>,
 }
 
 /// Comparison of two runs.
@@ -95,13 +92,16 @@ pub struct Comparison {
 pub struct ComparedRuns {
     /// Settings of the comparison.
     pub settings: Settings,
-    /// Factor by which most numbers differ more than launches of one run do, if they do. Intervals are wider by that
-    /// factor.
-    pub excess: Option<f64>,
+    /// The stages that changed the evidence, in their order.
+    pub stages: Vec<&'static str>,
+    /// The stages that are switched off and would have changed nothing.
+    pub idle: Vec<&'static str>,
+    /// What most numbers share, which may be the machine's, if that is assumed and known.
+    pub shared: Option<Shared>,
     /// Performance states of the machine in which both runs were made, if there were several. Empty otherwise.
     pub states: Vec<MetState>,
     /// Share by which simple operations took longer in each run than on processors that no other guest uses, if it is
-    /// known. Launches are compared as if all had met the same slowdown.
+    /// known.
     pub slowed: Option<[f64; 2]>,
     /// Measurements of both, in the order of the first run.
     pub comparisons: Vec<Comparison>,
@@ -114,268 +114,131 @@ pub struct ComparedRuns {
 impl Default for Settings {
     /// Returns 95 % confidence and a margin of 5 % either way. Most numbers are not assumed unchanged.
     fn default() -> Self {
-        Settings { confidence: 0.95, margin: 0.05, paired: false, mostly_alike: false }
+        Settings {
+            confidence: 0.95,
+            margin: 0.05,
+            paired: false,
+            mostly_alike: false,
+            without: Without::default(),
+        }
     }
 }
 
 /// Compares the second run with the first.
 ///
-/// *Same* needs two one-sided tests, each of which may err with 1 - confidence, that show that the ratio is within the
-/// margin (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). *Faster* and *slower* need the whole
-/// interval beyond it. Hundreds of measurements are compared at once, and some would seem to differ by chance. The
-/// step-up procedure of Benjamini and Hochberg (Journal of the Royal Statistical Society B 57, 1995) is therefore
-/// applied to these two: of all verdicts *faster* and *slower* a share of at most 1 - confidence is false. An interval
-/// stands on its own, so it may just exclude the margin while the verdict is *undecided*. A measurement with too few
-/// launches for the requested confidence, in either run, is always *undecided*. Exact numbers never are: they are *same*
-/// if they are equal, and *faster* or *slower* by any difference.
-///
 /// # Panics
 /// If the confidence is not between 0 and 1, or the margin below 0.
 pub fn compare(first: &Run, second: &Run, settings: Settings) -> ComparedRuns {
-    let Settings { confidence, margin, .. } = settings;
-    assert!(0.0 < confidence && confidence < 1.0, "a confidence lies between 0 and 1");
-    assert!(margin >= 0.0, "an equivalence margin is 0 or more, not {margin}");
-    let with_fabric = fabrics(first) > 1 || fabrics(second) > 1;
-    let strata = Strata::of(first, second);
-    let [in_first, in_second] =
-        [first, second].map(|run| Named::new(run, with_fabric, settings, &strata));
-    let mut comparisons = Vec::new();
-    let mut only_first = Vec::new();
-    for name in in_first.order() {
-        if in_second.measurements.contains_key(name) {
-            comparisons.push(in_first.against(&in_second, name));
-        } else {
-            only_first.push(name.clone());
+    let numbers = Numbers::of(first, second);
+    let evidence = numbers.evidence([first, second], settings);
+    let mut steps: Vec<Vec<EffectAfter>> = evidence.cases.iter().map(|_| Vec::new()).collect();
+    let mut add = |stage: &'static str, evidence: &Evidence| {
+        for (steps, case) in steps.iter_mut().zip(&evidence.cases) {
+            let effect = case.effect(settings.confidence, settings.paired);
+            steps.push(EffectAfter { stage, effect });
         }
+    };
+    add("launches", &evidence);
+    let mut stages = Vec::new();
+    let (evidence, idle) = stages::apply(evidence, |stage, _, after| {
+        stages.push(stage.name);
+        add(stage.name, after);
+    });
+    let comparisons = evidence.cases.iter().zip(steps);
+    let comparisons =
+        comparisons.map(|(case, steps)| Comparison { steps, ..compared(case, settings) });
+    let speed = evidence.speed;
+    let slowed = [first, second].map(|run| speed.and_then(|speed| speed.slowdown_of(run)));
+    ComparedRuns {
+        settings,
+        shared: evidence.shared,
+        states: stages::met(&evidence.states, [first, second]),
+        slowed: if let [Some(a), Some(b)] = slowed { Some([a, b]) } else { None },
+        comparisons: comparisons.collect(),
+        stages,
+        idle,
+        only_first: numbers.only_first,
+        only_second: numbers.only_second,
     }
-    let excess = settings.mostly_alike.then(|| between_runs::excess(&comparisons, settings));
-    let excess = excess.flatten();
-    comparisons.iter_mut().for_each(|one| one.widen(excess.unwrap_or(1.0)));
-    judge(&mut comparisons, settings);
-    let only_second = in_second
-        .order()
-        .into_iter()
-        .filter(|name| !in_first.measurements.contains_key(name))
-        .cloned()
-        .collect();
-    let (states, slowed) = (strata.met([first, second]), strata.slowed([first, second]));
-    ComparedRuns { settings, excess, states, slowed, comparisons, only_first, only_second }
+}
+
+/// Returns the comparison of a number after all stages.
+fn compared(case: &Case, settings: Settings) -> Comparison {
+    let Settings { confidence, paired, .. } = settings;
+    let [effect, equivalence] =
+        [confidence, equivalence_confidence(confidence)].map(|c| case.effect(c, paired));
+    let exact = case.exact == [true; 2];
+    let verdict = match exact {
+        true => verdict::of_exact(case.medians, case.better),
+        false => verdict::of_intervals(effect, equivalence, case.better, settings),
+    };
+    let [first, second] = case.medians;
+    Comparison {
+        name: case.name.clone(),
+        better: case.better,
+        first,
+        second,
+        effect,
+        decided_by: if verdict == Verdict::Same { equivalence } else { effect },
+        steps: Vec::new(),
+        launches: case.launches,
+        exact,
+        compared: case.compared(),
+        verdict,
+    }
+}
+
+/// The measurements of two runs by name. Of two with one name the later counts.
+struct Numbers<'a> {
+    both: Vec<(Name, [&'a Measurement; 2])>,
+    only_first: Vec<Name>,
+    only_second: Vec<Name>,
+}
+
+impl<'a> Numbers<'a> {
+    fn of(first: &'a Run, second: &'a Run) -> Numbers<'a> {
+        let with_fabric = fabrics(first) > 1 || fabrics(second) > 1;
+        let [of_first, of_second] = [first, second].map(|run| named(run, with_fabric));
+        let (mut both, mut only_first) = (Vec::new(), Vec::new());
+        for name in in_order(&of_first) {
+            match of_second.get(name) {
+                Some(&(_, b)) => both.push((name.clone(), [of_first[name].1, b])),
+                None => only_first.push(name.clone()),
+            }
+        }
+        let of_second_alone = in_order(&of_second).into_iter();
+        let only_second =
+            of_second_alone.filter(|name| !of_first.contains_key(name)).cloned().collect();
+        Numbers { both, only_first, only_second }
+    }
+
+    fn evidence(&self, runs: [&Run; 2], settings: Settings) -> Evidence {
+        let Settings { confidence, margin, .. } = settings;
+        assert!(0.0 < confidence && confidence < 1.0, "a confidence lies between 0 and 1");
+        assert!(margin >= 0.0, "an equivalence margin is 0 or more, not {margin}");
+        Evidence::of(runs, self.both.iter().cloned(), settings)
+    }
+}
+
+type Named<'a> = BTreeMap<Name, (usize, &'a Measurement)>;
+
+fn named(run: &Run, with_fabric: bool) -> Named<'_> {
+    let name =
+        |m: &Measurement| Name { fabric: with_fabric.then(|| m.fabric.clone()), ..Name::of(m) };
+    run.measurements.iter().enumerate().map(|(index, m)| (name(m), (index, m))).collect()
+}
+
+fn in_order<'n>(named: &'n Named) -> Vec<&'n Name> {
+    let mut names: Vec<_> = named.iter().collect();
+    names.sort_by_key(|(_, (index, _))| *index);
+    names.into_iter().map(|(name, _)| name).collect()
 }
 
 fn fabrics(run: &Run) -> usize {
     run.measurements.iter().map(|measurement| &measurement.fabric).collect::<BTreeSet<_>>().len()
 }
 
-/// The measurements of a run by name, with their positions. Of two with one name the later counts.
-struct Named<'a> {
-    measurements: BTreeMap<Name, (usize, &'a Measurement)>,
-    settings: Settings,
-    strata: &'a Strata,
-}
-
-impl<'a> Named<'a> {
-    fn new(run: &'a Run, with_fabric: bool, settings: Settings, strata: &'a Strata) -> Self {
-        let measurements = run
-            .measurements
-            .iter()
-            .enumerate()
-            .map(|(index, measurement)| {
-                let fabric = with_fabric.then(|| measurement.fabric.clone());
-                (Name { fabric, ..Name::of(measurement) }, (index, measurement))
-            })
-            .collect();
-        Named { measurements, settings, strata }
-    }
-
-    fn order(&self) -> Vec<&Name> {
-        let mut names: Vec<_> = self.measurements.iter().collect();
-        names.sort_by_key(|(_, (index, _))| *index);
-        names.into_iter().map(|(name, _)| name).collect()
-    }
-
-    /// Returns the comparison of both measurements under `name`, without a verdict unless both are exact.
-    fn against(&self, other: &Named, name: &Name) -> Comparison {
-        let [first, second] = [self, other].map(|named| named.measurements[name].1);
-        let Settings { confidence, paired, .. } = self.settings;
-        let source = self.source(other, name);
-        let both = source.unwrap_or([first, second]);
-        let confidences = [confidence, equivalence_confidence(confidence)];
-        let (effects, compared) = effect::effects(both, confidences, paired, self.strata).unzip();
-        let directed = |one: Effect| if source.is_some() { one.inverse() } else { one };
-        let (own, equivalence) = effects.map(|effects| effects.map(directed).into()).unzip();
-        let launches = [first, second].map(|m| m.launches().len());
-        let exact = first.is_exact() && second.is_exact();
-        let exactly = exact.then(|| exact::compared([first, second], first.better));
-        let (own, verdict) = exactly.unwrap_or((own, Verdict::Undecided));
-        Comparison {
-            name: name.clone(),
-            better: first.better,
-            first: first.summary.median,
-            second: second.summary.median,
-            effect: own,
-            equivalence,
-            launches,
-            exact,
-            compared: compared.unwrap_or(launches),
-            verdict,
-        }
-    }
-
-    /// Returns the measurement from which a metric without samples was computed in both runs, as a rate is from a time.
-    /// It is another metric of the same key that has samples, and the product of the two medians is the same in both
-    /// runs.
-    fn source(&self, other: &Self, name: &Name) -> Option<[&'a Measurement; 2]> {
-        let [first, second] = [self, other].map(|named| named.measurements[name].1);
-        if !(first.samples.is_empty() && second.samples.is_empty()) {
-            return None;
-        }
-        self.measurements
-            .iter()
-            .filter(|(source, _)| source.key == name.key && source.fabric == name.fabric)
-            .filter_map(|(source, (_, a))| Some([*a, other.measurements.get(source)?.1]))
-            .filter(|sources| sources.iter().all(|source| !source.samples.is_empty()))
-            .find(|[a, b]| {
-                let product = |m: &Measurement, source: &Measurement| {
-                    m.summary.median * source.summary.median
-                };
-                // Medians between two samples are not quite inverse to each other.
-                (product(first, a) / product(second, b) - 1.0).abs() < 0.01
-            })
-    }
-}
-
-/// Returns the confidence of the interval between two one-sided tests of this confidence each.
-fn equivalence_confidence(confidence: f64) -> f64 {
-    (2.0 * confidence - 1.0).max(confidence / 2.0)
-}
-
-/// Sets the verdict of each comparison that is not exact.
-fn judge(comparisons: &mut [Comparison], settings: Settings) {
-    // Candidates for a difference. The farther one is beyond the margin in units of the interval, the more certain it
-    // is.
-    let mut candidates = Vec::new();
-    let open = comparisons.iter_mut().enumerate().filter(|(_, one)| !one.exact);
-    for (index, comparison) in open {
-        let Some(effect) = comparison.certain_effect(settings.confidence) else { continue };
-        if comparison.equivalence.is_some_and(|narrow| narrow.within(settings.margin)) {
-            comparison.verdict = Verdict::Same;
-        }
-        candidates.push((effect.distance(settings.margin), freedom(comparison, settings), index));
-    }
-    candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let alpha = 1.0 - settings.confidence;
-    let all = candidates.len();
-    // The widths of the intervals are estimates from a few launches or blocks of each run, so Student's t replaces the
-    // normal quantile.
-    let holds = |&(rank, &(distance, freedom, _)): &(usize, &(f64, usize, usize))| {
-        let quantile = |alpha: f64| student::two_sided(1.0 - alpha, freedom);
-        distance > quantile(alpha * (rank + 1) as f64 / all as f64) / quantile(alpha)
-    };
-    // Step up: the last candidate that passes at alpha k / K includes all more certain ones.
-    let last = candidates.iter().enumerate().rev().find(holds).map(|(rank, _)| rank);
-    for &(_, _, index) in candidates.iter().take(last.map_or(0, |last| last + 1)) {
-        comparisons[index].verdict = comparisons[index].direction();
-    }
-}
-
-/// Returns the degrees of freedom of a comparison's interval.
-fn freedom(comparison: &Comparison, settings: Settings) -> usize {
-    match comparison.compared {
-        [pairs, _] if settings.paired => pairs.saturating_sub(1).max(1),
-        [first, second] => (first + second).saturating_sub(2).max(1),
-    }
-}
-
-impl Effect {
-    /// Multiplies the distance of both ends from the ratio, on the logarithmic scale.
-    fn widen(&mut self, times: f64) {
-        if times > 1.0 {
-            self.low = self.ratio * (self.low / self.ratio).powf(times);
-            self.high = self.ratio * (self.high / self.ratio).powf(times);
-        }
-    }
-
-    fn within(&self, margin: f64) -> bool {
-        1.0 / (1.0 + margin) <= self.low && self.high <= 1.0 + margin
-    }
-
-    /// Returns the distance of the ratio beyond the margin, in units of the interval on that side: above 1 if the whole
-    /// interval is beyond it, and negative if not even the ratio is.
-    fn distance(&self, margin: f64) -> f64 {
-        let log = self.ratio.ln();
-        let beyond = log.abs() - margin.ln_1p();
-        let reach = if log < 0.0 { self.high.ln() - log } else { log - self.low.ln() };
-        if reach == 0.0 { beyond.signum() * f64::INFINITY } else { beyond / reach }
-    }
-}
-
-impl Comparison {
-    /// Returns the ratio of the second median to the first one: the change of the two numbers as they are printed. What
-    /// is compared is `effect`, launch by launch.
-    pub fn change(&self) -> Option<f64> {
-        match self.exact {
-            true => self.effect.map(|effect| effect.ratio),
-            false => (self.first > 0.0 && self.second > 0.0).then(|| self.second / self.first),
-        }
-    }
-
-    /// Returns the effect with its interval, if the interval reaches this confidence.
-    pub fn certain_effect(&self, confidence: f64) -> Option<Effect> {
-        self.effect.filter(|effect| reaches(effect.confidence, confidence))
-    }
-
-    /// Returns whether the measurement became worse by more than `threshold`, as defined at
-    /// [`ComparedRuns::regressions`].
-    pub fn is_regression(&self, threshold: f64) -> bool {
-        self.verdict == Verdict::Slower
-            && self.worsening().is_some_and(|worse| worse.low > 1.0 + threshold)
-    }
-
-    /// Multiplies the width of both intervals, on the logarithmic scale.
-    fn widen(&mut self, times: f64) {
-        let effects = [&mut self.effect, &mut self.equivalence];
-        effects.into_iter().flatten().for_each(|effect| effect.widen(times));
-    }
-
-    fn direction(&self) -> Verdict {
-        let up = self.effect.is_some_and(|effect| effect.ratio > 1.0);
-        if up == (self.better == Better::Higher) { Verdict::Faster } else { Verdict::Slower }
-    }
-
-    /// Returns by which ratio the second run is worse, above 1 for worse, with its interval. Rates are inverted, so
-    /// that the time and the rate of one measurement give the same ratio.
-    fn worsening(&self) -> Option<Effect> {
-        self.effect.map(|effect| match self.better {
-            Better::Lower => effect,
-            Better::Higher => effect.inverse(),
-        })
-    }
-}
-
-impl ComparedRuns {
-    /// Returns the measurements that became worse by more than `threshold` (0.1: a time longer by more than 10 %, or a
-    /// rate below 1/1.1) with their whole interval, and have the verdict slower. With a threshold of at most the margin
-    /// these are all that are slower and not exact.
-    pub fn regressions(&self, threshold: f64) -> impl Iterator<Item = &Comparison> {
-        self.comparisons.iter().filter(move |comparison| comparison.is_regression(threshold))
-    }
-
-    /// Returns the number of comparisons with this verdict.
-    pub fn count(&self, verdict: Verdict) -> usize {
-        self.comparisons.iter().filter(|comparison| comparison.verdict == verdict).count()
-    }
-}
-
-impl std::fmt::Display for Verdict {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(match self {
-            Verdict::Faster => "faster",
-            Verdict::Slower => "slower",
-            Verdict::Same => "same",
-            Verdict::Undecided => "undecided",
-        })
-    }
-}
-
+#[cfg(test)]
+mod oracle;
 #[cfg(test)]
 mod tests;

@@ -23,6 +23,16 @@ pub(super) struct Shift {
     pub(super) low: f64,
     pub(super) high: f64,
     pub(super) confidence: f64,
+    /// Number of ratios that the interval leaves out at each end, of how many.
+    pub(super) left_out: [usize; 2],
+}
+
+impl Shift {
+    /// Returns by how much the first values exceed the second ones.
+    pub(super) fn opposite(self) -> Shift {
+        let Shift { middle, low, high, .. } = self;
+        Shift { middle: -middle, low: -high, high: -low, ..self }
+    }
 }
 
 /// Values of both sides that were measured under the same conditions.
@@ -110,7 +120,7 @@ fn shift(mut values: Vec<f64>, LeftOut { count, confidence }: LeftOut) -> Shift 
     let n = values.len();
     let middle = (values[(n - 1) / 2] + values[n / 2]) / 2.0;
     let (low, high) = (values[count], values[n - 1 - count]);
-    Shift { middle, low, high, confidence }
+    Shift { middle, low, high, confidence, left_out: [count, n] }
 }
 
 /// Returns the chance of each number of pairs in which the second value is larger, if `n` and `m` values are alike:

@@ -2,15 +2,11 @@
 
 use record::{Better, Measurement};
 
-use super::{Slowdown, Speed, are_of};
+use super::{Slope, Speed, are_of, mean};
 use crate::statistics::{MedianInterval, Sample};
 
 /// Share of the moments of a run that are freer than its freest ones, and of those that are busier than its busiest.
 const EXTREME_SHARE: f64 = 0.01;
-
-/// Standard deviation of the factor between the slowdown of a number and that of simple operations, around 1. Within
-/// this, numbers of messages, collectives and computing differ.
-const SLOPES_DIFFER_BY: f64 = 0.5;
 
 /// The processors of a run at its freest and at its busiest moments.
 ///
@@ -19,7 +15,7 @@ const SLOPES_DIFFER_BY: f64 = 0.5;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extremes {
     speed: Speed,
-    /// The slowdowns at the freest and the busiest moments, as means of both numbers of a [`Slowdown`].
+    /// The slowdowns at the freest and the busiest moments.
     ends: [f64; 2],
 }
 
@@ -33,7 +29,7 @@ impl Extremes {
             let known = m.launch_operations_ns.iter().filter(|times| are_of(times, m.ranks));
             known.flat_map(move |times| speed.moments(times, m.ranks))
         });
-        let mut moments: Vec<f64> = of_launches.map(one_number).collect();
+        let mut moments: Vec<f64> = of_launches.collect();
         moments.sort_by(f64::total_cmp);
         let beyond = (EXTREME_SHARE * moments.len() as f64) as usize;
         let ends = [*moments.get(beyond)?, *moments.get(moments.len() - 1 - beyond)?];
@@ -44,8 +40,7 @@ impl Extremes {
     /// busy, all the time as at the extremes. The interval is unchanged if the number is neither a time nor a rate, or
     /// if the operations of a launch were not timed.
     ///
-    /// The logarithm of the number grows with the slowdown by a slope around 1, which its launches tell more precisely
-    /// (the mean of the posterior of a normal prior).
+    /// The logarithm of the number grows with the slowdown by a slope around 1 ([`Slope`]).
     pub(crate) fn widen(&self, interval: MedianInterval, number: &Number) -> MedianInterval {
         let slowdowns = self.speed.of_launches(number.operations_ns, number.ranks);
         let is_known = slowdowns.len() == number.medians.len();
@@ -55,9 +50,10 @@ impl Extremes {
             return interval;
         };
         let middle = sample.median();
-        let x: Vec<f64> = slowdowns.into_iter().map(one_number).collect();
-        let y: Vec<f64> = number.medians.iter().map(|median| sign * median.ln()).collect();
-        let (slope, x_mean) = (slope(&x, &y), mean(&x));
+        let x_mean = mean(slowdowns.iter().copied());
+        let logs = number.medians.iter().map(|median| sign * median.ln());
+        let slope =
+            Slope::of(&[slowdowns.into_iter().zip(logs).collect()]).map_or(1.0, |one| one.value);
         let [free, busy] = self.ends.map(|end| sign * slope * (end - x_mean));
         let factor = |end: f64, apart: f64| (end / middle).ln().hypot(apart).exp();
         MedianInterval {
@@ -87,26 +83,6 @@ impl Number<'_> {
             _ => None,
         }
     }
-}
-
-fn one_number(slowdown: Slowdown) -> f64 {
-    mean(&slowdown)
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// Returns the slope of a line through points, of which 1 is expected.
-fn slope(x: &[f64], y: &[f64]) -> f64 {
-    let (x_mean, y_mean) = (mean(x), mean(y));
-    let around = || x.iter().zip(y).map(|(x, y)| (x - x_mean, y - y_mean));
-    let freedom = (x.len() - 1).max(1) as f64;
-    let variance = around().map(|(x, y)| (y - x).powi(2)).sum::<f64>() / freedom;
-    let prior = variance / SLOPES_DIFFER_BY.powi(2);
-    let xx: f64 = around().map(|(x, _)| x * x).sum();
-    let xy: f64 = around().map(|(x, y)| x * y).sum();
-    if xx + prior > 0.0 { (xy + prior) / (xx + prior) } else { 1.0 }
 }
 
 #[cfg(test)]
@@ -157,7 +133,7 @@ mod tests {
         let slowdowns: [&[f64]; 3] = [&[0.0], &[0.1, 0.1], &[0.22, 0.18]];
         let launches: Vec<Measurement> = (0..)
             .zip(slowdowns)
-            .map(|(number, all)| launch(number, grown(mean(all)), all))
+            .map(|(number, all)| launch(number, grown(mean(all.iter().copied())), all))
             .collect();
         assert!(are_near(widened(&launches, "us", Better::Lower), [100.0, grown(0.22)]));
         // As rates: 1/100 of a unit at best.
@@ -180,15 +156,6 @@ mod tests {
         assert!(Extremes::of([measurement("x", 8, &[1.0])].iter()).is_none());
     }
 
-    #[test]
-    fn a_slope_lies_between_the_expected_one_and_that_of_the_launches_by_hand() {
-        // x is -1, 0, 1 around its mean; y is 3 x. Squares of y - x: 4, 0, 4, so the variance is 8/2 = 4 and weighs
-        // 4 / 0.25 = 16: (2 * 3 + 16) / (2 + 16).
-        let found = slope(&[0.0, 1.0, 2.0], &[1.0, 4.0, 7.0]);
-        assert!((found - 22.0 / 18.0).abs() < 1e-12, "{found}");
-        assert_eq!((slope(&[0.1, 0.1], &[3.0, 5.0]), slope(&[0.1], &[3.0])), (1.0, 1.0));
-    }
-
     /// Returns a run of ten launches of a number that takes `slope` times as much longer as operations do, while other
     /// guests use the core for `share` of the time.
     fn run_beside(random: &mut SplitMix64, share: f64, slope: f64) -> Run {
@@ -197,7 +164,7 @@ mod tests {
         for number in 0..10 {
             let mut slowdown = |_| if random.uniform() < share { 0.22 } else { 0.0 };
             let slowdowns: Vec<f64> = (0..MOMENTS).map(&mut slowdown).collect();
-            let median = (slope * mean(&slowdowns) + 0.01 * random.normal()).exp();
+            let median = (slope * mean(slowdowns.iter().copied()) + 0.01 * random.normal()).exp();
             all.push(launch(number, median, &slowdowns));
         }
         pooled(run(all))

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use analysis::compare::{STAGES, Without};
 use clap::Args;
+use clap::builder::PossibleValue;
 
 use super::{Seconds, Share};
 
@@ -14,7 +16,28 @@ Examples:
       two builds, in alternating launches, until every number is decided
   cornerstone compare --measure --within 5min 'mpiexec -n 2 osu_latency' \\
       'other/mpiexec -n 2 osu_latency'
-      two MPIs, by a program that prints tables like the OSU micro-benchmarks";
+      two MPIs, by a program that prints tables like the OSU micro-benchmarks
+  cornerstone verdict old.jsonl new.jsonl --explain 'ping-pong time, 2 ranks, 8 B'
+      every number from the launches of one measurement to its verdict";
+
+/// The stages that are not applied.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct StageChoice {
+    /// Compare without this stage between launches and verdict
+    #[arg(long, value_name = "STAGE", value_delimiter = ',', value_parser = stages())]
+    without: Vec<String>,
+}
+
+fn stages() -> Vec<PossibleValue> {
+    STAGES.iter().map(|stage| PossibleValue::new(stage.name).help(stage.summary)).collect()
+}
+
+impl StageChoice {
+    pub(crate) fn without(&self) -> Without {
+        let all = self.without.iter();
+        all.fold(Without::default(), |off, name| off.and(name).expect("the name of a stage"))
+    }
+}
 
 #[derive(Args, Debug)]
 #[command(after_help = COMPARE_EXAMPLES)]
@@ -48,4 +71,12 @@ pub(crate) struct CompareArguments {
     /// Write the comparisons as one JSON object for each B
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Print every number from the samples of one measurement to its verdict instead. CASE is its name in the table, or
+    /// words of it that no other has
+    #[arg(long, value_name = "CASE", conflicts_with_all = ["measure", "json"])]
+    pub(crate) explain: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) stages: StageChoice,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Seconds, Share};
+use super::{Seconds, Share, StageChoice};
 
 const HISTORY_EXAMPLES: &str = "\
 Examples:
@@ -86,6 +86,9 @@ pub(crate) struct CheckArguments {
     /// Add the measurements to the history. An empty history is no error
     #[arg(long)]
     pub(crate) add: bool,
+
+    #[command(flatten)]
+    pub(crate) stages: StageChoice,
 
     /// The format of standard output
     #[arg(long, value_enum, default_value_t)]

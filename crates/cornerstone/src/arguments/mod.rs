@@ -30,7 +30,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::failure::STATUS_USAGE;
 pub(crate) use benchmark::Sizes;
-pub(crate) use compare::CompareArguments;
+pub(crate) use compare::{CompareArguments, StageChoice};
 pub(crate) use fabric::FabricChoice;
 pub(crate) use generate::{GenerateArguments, Generated};
 pub(crate) use history::{CheckArguments, HistoryArguments, Publication};
@@ -121,6 +121,7 @@ pub(crate) enum Command {
     /// Make the HTML report of one run or of several side by side
     Report(ReportArguments),
     /// Compare two runs number by number: faster, slower, the same, or undecided
+    #[command(visible_alias = "verdict")]
     Compare(CompareArguments),
     /// Show the results of a folder over time: each number, and when it changed
     History(HistoryArguments),

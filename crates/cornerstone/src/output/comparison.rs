@@ -2,43 +2,53 @@
 
 use std::fmt::Write;
 
-use analysis::compare::{ComparedRuns, Comparison, Name, Settings, Verdict};
+use analysis::compare::{ComparedRuns, Comparison, Effect, EffectAfter, Name, Verdict};
 use analysis::launches::{launches_needed, launches_to_compare};
 
 use super::table;
 use crate::wording::{
-    counted, exact_change, percent, quantity, ranks, ratio_change, size, states_compared,
+    counted, exact_change, percent, quantity, ranks, ratio_change, significant, size,
+    stages_applied,
 };
 
 /// Returns the table with a summary.
 pub(crate) fn comparison_table(compared: &ComparedRuns) -> String {
-    let threshold = compared.settings.margin;
     let mut sorted: Vec<&Comparison> = compared.comparisons.iter().collect();
     sorted.sort_by_key(|comparison| place(comparison.verdict));
     let are_exact = sorted.iter().all(|comparison| comparison.exact);
-    let columns = Columns { settings: compared.settings, are_exact };
+    let columns = Columns { compared, are_exact };
     let mut text = columns.table(&sorted);
     text += &counts(&sorted, are_exact);
-    text += &states_compared(compared);
+    text += &stages_applied(compared);
     text += &too_few(compared, &sorted);
     for (run, only) in [("A", &compared.only_first), ("B", &compared.only_second)] {
         if !only.is_empty() {
             let _ = writeln!(text, "{} measured in {run} only", only.len());
         }
     }
-    let limit = percent(threshold);
-    let regressions = compared.regressions(threshold).count();
-    let _ = match (regressions, compared.open(threshold)) {
-        (0, 0) => writeln!(text, "no regression beyond {limit}"),
-        (0, open) => writeln!(
-            text,
-            "undecided if there is a regression beyond {limit}: {open} of {} may be one",
-            counted(sorted.len(), "number")
-        ),
-        (1, _) => writeln!(text, "1 regression beyond {limit} (marked !)"),
-        (many, _) => writeln!(text, "{many} regressions beyond {limit} (marked !)"),
-    };
+    text += &conclusion(compared);
     text
+}
+
+/// Returns whether there is a regression, in one line.
+fn conclusion(compared: &ComparedRuns) -> String {
+    let threshold = compared.settings.margin;
+    let limit = percent(threshold);
+    let as_printed =
+        compared.comparisons.iter().filter(|one| one.is_worse_only_as_printed(threshold));
+    match (compared.regressions(threshold).count(), compared.open(threshold), as_printed.count()) {
+        (0, 0, 0) => format!("no regression beyond {limit}\n"),
+        (0, 0, many) => format!(
+            "launch by launch nothing is slower by more than {limit}; {} as printed\n",
+            if many == 1 { "1 number is".into() } else { format!("{many} numbers are") }
+        ),
+        (0, open, _) => format!(
+            "undecided if there is a regression beyond {limit}: {open} of {} may be one (marked ?)\n",
+            counted(compared.comparisons.len(), "number")
+        ),
+        (1, ..) => format!("1 regression beyond {limit} (marked !)\n"),
+        (many, ..) => format!("{many} regressions beyond {limit} (marked !)\n"),
+    }
 }
 
 /// Returns a hint about the numbers with too few launches for a decision. Empty if the decision does not depend on
@@ -85,17 +95,19 @@ fn counts(all: &[&Comparison], are_exact: bool) -> String {
 }
 
 /// The columns of the table.
-struct Columns {
-    settings: Settings,
+struct Columns<'a> {
+    compared: &'a ComparedRuns,
     /// True if no number has launches, so that the change of the two medians is all that is compared.
     are_exact: bool,
 }
 
-impl Columns {
+impl Columns<'_> {
     fn table(&self, sorted: &[&Comparison]) -> String {
         let mut header = vec!["measurement", "A", "B", "change"];
         if !self.are_exact {
-            header.extend(["launch by launch", "interval"]);
+            header.push("launch by launch");
+            header.extend(&self.compared.stages);
+            header.push("interval");
         }
         header.push("verdict");
         let header: Vec<String> = header.into_iter().map(String::from).collect();
@@ -116,35 +128,57 @@ impl Columns {
             change,
         ];
         if !self.are_exact {
-            row.extend(self.launches(comparison));
+            row.extend(comparison.steps.windows(2).map(step).collect::<Vec<_>>());
+            let launches = comparison.steps.first().and_then(|step| step.effect);
+            let launches = launches.map_or_else(String::new, |effect| ratio_change(effect.ratio));
+            row.insert(4, if comparison.exact { "exact".into() } else { launches });
+            row.push(self.interval(comparison));
         }
-        row.push(self.verdict(comparison).into());
+        row.push(self.verdict(comparison));
         row
     }
 
-    /// Returns the change from launch to launch, and its interval if there are enough launches for one.
-    fn launches(&self, comparison: &Comparison) -> [String; 2] {
-        match comparison.certain_effect(self.settings.confidence) {
-            _ if comparison.exact => ["exact".into(), String::new()],
-            Some(e) => [
-                ratio_change(e.ratio),
-                format!("{} .. {}", ratio_change(e.low), ratio_change(e.high)),
-            ],
-            None if comparison.compared == [0, 0] => ["no common state".into(), String::new()],
-            None if comparison.effect.is_some() => ["too few launches".into(), String::new()],
-            None => Default::default(),
+    /// Returns the interval that decides, if there are enough launches for one.
+    fn interval(&self, comparison: &Comparison) -> String {
+        let is_certain = |effect: &Effect| effect.reaches(self.compared.settings.confidence);
+        match comparison.decided_by {
+            _ if comparison.exact => String::new(),
+            Some(e) if comparison.effect.is_some_and(|effect| is_certain(&effect)) => {
+                format!("{} .. {}", ratio_change(e.low), ratio_change(e.high))
+            }
+            Some(_) if comparison.compared == [0, 0] => "no common state".into(),
+            Some(_) => "too few launches".into(),
+            None => String::new(),
         }
     }
 
-    fn verdict(&self, comparison: &Comparison) -> &'static str {
-        match comparison.verdict {
-            Verdict::Slower if comparison.is_regression(self.settings.margin) => "slower !",
-            Verdict::Slower => "slower",
-            Verdict::Faster => "faster",
-            Verdict::Same if comparison.exact => "equal",
-            Verdict::Same => "same",
-            Verdict::Undecided => "undecided",
+    /// Returns the verdict, marked if it is a regression, or if it is open whether it is one.
+    fn verdict(&self, comparison: &Comparison) -> String {
+        let threshold = self.compared.settings.margin;
+        let undecided = comparison.verdict == Verdict::Undecided;
+        let every = self.compared.count(Verdict::Undecided) == self.compared.comparisons.len();
+        let mark = match () {
+            () if comparison.is_regression(threshold) => " !",
+            () if undecided && (every || comparison.seems_worse(threshold)) => " ?",
+            () => "",
+        };
+        format!("{}{mark}", comparison.verdict.word(comparison.exact))
+    }
+}
+
+/// Returns what a stage does to a number: how it changes the ratio of the launches, or else the width of the interval.
+fn step(around: &[EffectAfter]) -> String {
+    let [Some(before), Some(after)] = [0, 1].map(|index: usize| around[index].effect) else {
+        return String::new();
+    };
+    let width = |effect: Effect| (effect.high / effect.low).ln();
+    let widens_by = width(after) / width(before);
+    match after.ratio / before.ratio {
+        times if (times - 1.0).abs() > 1e-9 => ratio_change(times),
+        _ if (widens_by - 1.0).abs() > 1e-9 && widens_by.is_finite() => {
+            format!("interval x {}", significant(widens_by))
         }
+        _ => "0 %".into(),
     }
 }
 

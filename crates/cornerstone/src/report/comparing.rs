@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use analysis::compare::{ComparedRuns, Comparison, Settings, Verdict, compare};
+use maud::{Markup, html};
 use record::{Key, Measurement, Run};
 
 use crate::comparison::comparison_settings;
-use crate::wording::whole_percent;
+use crate::wording::{significant, whole_percent};
 
 /// Comparisons of every later run with the first.
 pub(super) struct Comparisons {
@@ -18,7 +19,8 @@ pub(super) struct Comparisons {
 impl Comparisons {
     /// Compares each later run with the first.
     pub(super) fn of(runs: &[Run]) -> Comparisons {
-        let settings = |run: &Run| comparison_settings(&runs[0], run, Settings::default().margin);
+        let Settings { margin, without, .. } = Settings::default();
+        let settings = |run: &Run| comparison_settings(&runs[0], run, margin, without);
         let compared: Vec<ComparedRuns> =
             runs.iter().skip(1).map(|run| compare(&runs[0], run, settings(run))).collect();
         let index = compared.iter().map(index).collect();
@@ -68,14 +70,12 @@ impl Comparisons {
     }
 }
 
-/// Returns the verdict of a comparison in words.
-pub(super) fn verdict(comparison: &Comparison) -> &'static str {
-    match comparison.verdict {
-        Verdict::Faster => "faster",
-        Verdict::Slower => "slower",
-        Verdict::Same if comparison.exact => "equal",
-        Verdict::Same => "same",
-        Verdict::Undecided => "undecided",
+/// Returns the change of a number and its verdict, in a colour for each verdict.
+pub(super) fn against_first(comparison: &Comparison) -> Markup {
+    let word = comparison.verdict.word(comparison.exact);
+    html! {
+        @if let Some(ratio) = comparison.change() { (significant(ratio)) " ×, " }
+        span.verdict.(word) { (word) }
     }
 }
 

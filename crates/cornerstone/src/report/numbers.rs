@@ -6,12 +6,12 @@ use maud::{Markup, html};
 use record::{Key, Measurement};
 
 use super::chart::capitalised;
-use super::comparing::{Comparisons, verdict};
+use super::comparing::{Comparisons, against_first};
 use super::elements::swatch;
 use super::grouping::{Benchmark, Metric, cell, heading, words};
 use super::material::Material;
 use super::remarks::remarks;
-use crate::wording::{precise, quantity, significant, size, unit_name};
+use crate::wording::{precise, quantity, size, unit_name};
 
 /// Returns the table of a benchmark: a row for each key and run. The runs of a key are successive rows.
 pub(super) fn table(benchmark: &Benchmark, material: &Material) -> Markup {
@@ -81,14 +81,11 @@ fn rows<'a>(benchmark: &Benchmark<'a>) -> Rows<'a> {
     rows
 }
 
-/// Returns the ratio to the first run and the verdict. Empty for the first run and if the first run lacks the
+/// Returns the change against the first run and the verdict. Empty for the first run and if the first run lacks the
 /// measurement.
-fn against(comparisons: &Comparisons, run: usize, m: Option<&Measurement>) -> String {
-    let Some(comparison) = m.and_then(|m| comparisons.find(run, m)) else { return String::new() };
-    match comparison.change() {
-        Some(ratio) => format!("{} ×, {}", significant(ratio), verdict(comparison)),
-        None => verdict(comparison).into(),
-    }
+fn against(comparisons: &Comparisons, run: usize, m: Option<&Measurement>) -> Markup {
+    let found = m.and_then(|m| comparisons.find(run, m));
+    html! { @if let Some(comparison) = found { (against_first(comparison)) } }
 }
 
 fn parameter_names<'a>(benchmark: &Benchmark<'a>) -> Vec<&'a str> {
@@ -115,7 +112,7 @@ fn headings(metric: &Metric, [first, with_interval, several]: [bool; 3]) -> Mark
 fn cells(
     m: Option<&Measurement>,
     [first, with_interval]: [bool; 2],
-    against: Option<String>,
+    against: Option<Markup>,
 ) -> Markup {
     let Some(m) = m else {
         let pairs = [first, with_interval].into_iter().map(usize::from).sum::<usize>();

@@ -47,26 +47,17 @@ fn lines_met(run: &Run) -> Option<String> {
     ))
 }
 
-/// Returns what the launches of two runs met, and how they are compared. Empty if there was one state without other
-/// guests.
-pub(crate) fn states_compared(compared: &ComparedRuns) -> String {
-    let mut text = lines_compared(compared);
-    if let Some([a, b]) =
-        compared.slowed.filter(|slowed| slowed.iter().any(|&share| share > SLOWED_MIN))
-    {
-        text += &format!(
-            "simple operations took {} (A) and {} (B) longer than on free cores:\nlaunches are compared as if the cores had been equally free\n",
-            whole_percent(a),
-            whole_percent(b)
-        );
-    }
-    text
+/// Returns what each stage of a comparison found, a line for each that changed something.
+pub(crate) fn stages_applied(compared: &ComparedRuns) -> String {
+    let line = |stage: &&str| match *stage {
+        "states" => states(compared),
+        "speed" => speed(compared),
+        _ => shared(compared),
+    };
+    compared.stages.iter().map(|stage| format!("{stage}: {}\n", line(stage))).collect()
 }
 
-fn lines_compared(compared: &ComparedRuns) -> String {
-    if compared.states.is_empty() {
-        return String::new();
-    }
+fn states(compared: &ComparedRuns) -> String {
     let all =
         [0, 1].map(|side| compared.states.iter().map(|one| one.measurements[side]).sum::<usize>());
     let share = |count: usize, side: usize| whole_percent(count as f64 / all[side].max(1) as f64);
@@ -79,15 +70,36 @@ fn lines_compared(compared: &ComparedRuns) -> String {
         })
         .collect();
     let mut text = format!(
-        "the machine changed: handing over a cache line between two processors took {}:\nlaunches are compared with launches in the same state\n",
+        "handing over a cache line between two processors took {}; launches are compared with those of the same state",
         states.join(", ")
     );
     let apart = compared.comparisons.iter().filter(|one| one.compared == [0, 0]).count();
     if apart > 0 {
+        let are = if apart == 1 { "is" } else { "are" };
         text += &format!(
-            "{} met no common state, and is undecided: measure longer\n",
+            "; {} met no common state and {are} undecided: measure longer",
             counted(apart, "number")
         );
     }
     text
+}
+
+fn speed(compared: &ComparedRuns) -> String {
+    let [a, b] = compared.slowed.unwrap_or_default().map(whole_percent);
+    format!(
+        "simple operations took {a} (A) and {b} (B) longer than on free cores; launches are compared as if the cores had been equally fast"
+    )
+}
+
+fn shared(compared: &ComparedRuns) -> String {
+    let Some(shared) = compared.shared else { return String::new() };
+    let (how, ratio) = match shared.worse_by {
+        better if better < 1.0 => ("better", 1.0 / better),
+        worse => ("worse", worse),
+    };
+    format!(
+        "most numbers became {how} by {} and differ by {} beyond their launches, which may be the machine's; intervals contain the change with it and without it",
+        whole_percent(ratio - 1.0),
+        whole_percent(shared.error)
+    )
 }

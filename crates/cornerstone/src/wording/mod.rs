@@ -13,7 +13,7 @@ mod slow_pairs;
 pub(crate) use chain_cost::chain_cost;
 pub(crate) use forecast::{explained_gains, forecast, without_pauses};
 pub(crate) use gain::gains;
-pub(crate) use machine_states::{states_compared, states_met};
+pub(crate) use machine_states::{stages_applied, states_met};
 pub(crate) use numbers::{
     about_size, exact_change, percent, precise, quantity, ratio_change, significant, size,
     unit_name, whole_percent,

@@ -225,7 +225,15 @@ fn lines_of_the_help(lab: &Lab) -> Vec<String> {
 /// Returns the statuses with which a command may end: comparisons may find something, and a short trial of a period may
 /// refuse it or prove nothing (docs/statuses.md).
 fn permitted(line: &str) -> &[i32] {
-    let judge = [" compare ", " check ", " pmp ", " corner-turn ", " pipeline ", " hartstone "];
+    let judge = [
+        " compare ",
+        " verdict ",
+        " check ",
+        " pmp ",
+        " corner-turn ",
+        " pipeline ",
+        " hartstone ",
+    ];
     let is_judged = judge.iter().any(|word| line.contains(word));
     if is_judged { &[0, 1, 3] } else { &[0] }
 }

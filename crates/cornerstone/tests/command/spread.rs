@@ -40,11 +40,17 @@ fn runs_of_which_most_numbers_differ_are_not_told_apart_and_the_way_to_tell_is_n
         lab.run(&["compare", "a.jsonl", "b.jsonl"])
     };
     let ended = compared(1.3);
-    for part in ["7 undecided", "most numbers differ", "compare --measure"] {
+    for part in ["7 undecided", "most numbers became worse", "compare --measure"] {
         assert!(ended.status == Some(3) && ended.stdout.contains(part), "no '{part}': {ended:#?}");
     }
     // No state of a machine makes everything three times as slow.
     let ended = compared(3.0);
     assert!(ended.status == Some(1) && ended.stdout.contains("7 slower"), "{ended:#?}");
-    lab.run(&["compare", "a.jsonl", "b.jsonl", "--json"]).json()[0]["excess"].as_f64().unwrap();
+    // Without the assumption that most numbers are unchanged every one is slower by 30 %.
+    slowed(&lab, "a.jsonl", "b.jsonl", 1.3);
+    let alone = lab.run(&["compare", "a.jsonl", "b.jsonl", "--without", "shared", "--json"]).json();
+    assert!(alone[0]["shared"].is_null(), "{alone:?}");
+    let all = lab.run(&["compare", "a.jsonl", "b.jsonl", "--json"]).json();
+    let worse_by = all[0]["shared"]["worse_by"].as_f64().unwrap();
+    assert!((worse_by - 1.3).abs() < 1e-9, "{worse_by}");
 }

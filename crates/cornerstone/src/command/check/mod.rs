@@ -13,7 +13,7 @@ use analysis::launches::{launches_needed, pooled};
 use record::{Measurement, Run};
 
 use crate::arguments::{CheckArguments, Publication, Seconds, Share};
-use crate::comparison::{comparison_settings, timed_only};
+use crate::comparison::{comparison_settings, note_idle, timed_only};
 use crate::failure::{Failure, STATUS_FAILED, STATUS_UNDECIDED};
 use crate::interruption::{Interruption, interrupted};
 use crate::measured::{MeasuredCommand, Unmeasured, as_launch};
@@ -60,9 +60,11 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
     };
     let is_confirmed = |one: &Comparison| again.iter().any(|other| other.name == one.name);
     let (confirmed, once) = suspects.into_iter().partition(is_confirmed);
+    let compared = check.compared(&first);
+    note_idle(&compared);
     let open = open_among(
         undecided.iter().map(|one| &one.comparison),
-        check.compared(&first).comparisons.len(),
+        compared.comparisons.len(),
         check.margin(),
     );
     let outcome = Outcome { confirmed, once, undecided, missing: check.missing(&first) };
@@ -172,7 +174,8 @@ impl Check<'_> {
             ..Run::of("history", run.headers.clone(), Vec::new())
         };
         // The level of the history already contains many states of the machine.
-        let settings = comparison_settings(run, run, self.margin());
+        let without = self.arguments.stages.without();
+        let settings = comparison_settings(run, run, self.margin(), without);
         compare(&level, run, Settings { mostly_alike: false, ..settings })
     }
 

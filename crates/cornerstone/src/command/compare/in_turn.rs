@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use analysis::compare::{ComparedRuns, Settings, Verdict, compare, interim_checks};
+use analysis::compare::{ComparedRuns, Settings, Verdict, Without, compare, interim_checks};
 use analysis::launches::pooled;
 use record::{Measurement, Run};
 use serde_json::json;
@@ -59,6 +59,7 @@ pub(super) fn execute(arguments: &CompareArguments) -> Result<ExitCode, Failure>
         dealt: None,
         time_over: false,
         out: arguments.out.clone(),
+        without: arguments.stages.without(),
     };
     let ended = pair.measure(arguments.threshold);
     pair.end_files()?;
@@ -138,6 +139,7 @@ struct Pair {
     /// Whether the time ended before every number was decided.
     time_over: bool,
     out: Option<PathBuf>,
+    without: Without,
 }
 
 /// Outcome of an attempt at a pair of launches.
@@ -276,7 +278,9 @@ impl Pair {
                 .hint("allow more time with --within TIME, or measure less"));
         }
         let [a, b] = [0, 1].map(|side: usize| self.sides[side].launches());
-        let settings = Settings { confidence, margin, paired: true, ..Settings::default() };
+        let without = self.without;
+        let settings =
+            Settings { confidence, margin, paired: true, without, ..Settings::default() };
         let compared = compare(&a, &b, settings);
         if compared.comparisons.is_empty() {
             return Err(Failure::usage("the commands have no measurement in common")

@@ -1,17 +1,18 @@
 //! `compare`: compares other runs with a run, number by number, or measures two commands until every number is decided.
 
+mod explained;
 mod in_turn;
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use analysis::compare::{ComparedRuns, Comparison, Verdict, compare};
+use analysis::compare::{ComparedRuns, Comparison, Verdict, compare, explain};
 use record::Run;
 
 use crate::arguments::{CompareArguments, Share};
-use crate::comparison::{comparison_settings, timed_only};
+use crate::comparison::{comparison_settings, note_idle, timed_only};
 use crate::failure::{Failure, STATUS_FAILED, STATUS_UNDECIDED};
-use crate::output::{comparison_table, print};
+use crate::output::{comparison_name, comparison_table, print};
 use crate::progress::note;
 use crate::results;
 
@@ -47,7 +48,7 @@ fn against(before: &Run, path: &Path, arguments: &CompareArguments) -> Result<Ou
     let after = timed_only(results::read_noting_gaps(path)?);
     note_differences(before, &after);
     let Share(threshold) = arguments.threshold;
-    let settings = comparison_settings(before, &after, threshold);
+    let settings = comparison_settings(before, &after, threshold, arguments.stages.without());
     let compared = compare(before, &after, settings);
     if compared.comparisons.is_empty() {
         return Err(Failure::usage(format!(
@@ -57,23 +58,26 @@ fn against(before: &Run, path: &Path, arguments: &CompareArguments) -> Result<Ou
         ))
         .hint("compare runs of the same benchmarks, ranks and sizes"));
     }
-    show(&compared, arguments)
+    match &arguments.explain {
+        Some(words) => {
+            note_idle(&compared);
+            let name = &explained::of_words(&compared, words)?.name;
+            let lines = explain(before, &after, settings, name).expect("both runs have it");
+            print(&(comparison_name(name) + "\n" + &lines.join("\n") + "\n"))?;
+            Ok(Outcome::of(&compared, arguments))
+        }
+        None => show(&compared, arguments),
+    }
 }
 
 /// Returns a hint that two runs cannot separate a build from the state of the machine, if they seem to differ.
 fn in_between(compared: &ComparedRuns) -> String {
-    const HINT: &str =
-        "`cornerstone compare --measure` separates builds from the state of the machine";
-    if let Some(excess) = compared.excess {
-        return format!(
-            "most numbers differ {excess:.1} times as much as launches of one run do, and intervals are as much wider:\n\
-             {HINT}\n"
-        );
-    }
     let differs =
         |one: &Comparison| !one.exact && matches!(one.verdict, Verdict::Slower | Verdict::Faster);
-    match compared.comparisons.iter().any(differs) && !compared.settings.paired {
-        true => format!("the runs were made at different times: {HINT}\n"),
+    let is_asked = compared.comparisons.iter().any(differs)
+        || compared.open(compared.settings.margin) > 0 && compared.shared.is_some();
+    match is_asked && !compared.settings.paired {
+        true => "the runs were made at different times: `cornerstone compare --measure` separates builds from the state of the machine\n".into(),
         false => String::new(),
     }
 }
@@ -99,6 +103,7 @@ impl Outcome {
 
 /// Prints the comparison, and returns its result.
 fn show(compared: &ComparedRuns, arguments: &CompareArguments) -> Result<Outcome, Failure> {
+    note_idle(compared);
     let text = match arguments.json {
         true => serde_json::to_string(compared).expect("numbers and text are JSON") + "\n",
         false => comparison_table(compared) + &in_between(compared),
