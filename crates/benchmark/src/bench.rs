@@ -280,11 +280,15 @@ impl Bench<'_> {
         }
     }
 
+    /// Returns the measurement of this step.
+    pub(crate) fn key(&self) -> Key {
+        let Step { benchmark, parameters, size_bytes, .. } = self.step.clone();
+        Key { benchmark, ranks: self.shape.ranks, parameters, size_bytes }
+    }
+
     /// Returns the line of one trial of a search for the results file.
     pub(crate) fn trial_line(&self, trial: Trial) -> TrialLine {
-        let Step { benchmark, parameters, size_bytes, .. } = self.step.clone();
-        let key = Key { benchmark, ranks: self.shape.ranks, parameters, size_bytes };
-        TrialLine { key, fabric: self.fabric.clone(), launch: 0, trial }
+        TrialLine { key: self.key(), fabric: self.fabric.clone(), launch: 0, trial }
     }
 
     pub(crate) fn skip(&mut self, reason: String) -> Result<()> {

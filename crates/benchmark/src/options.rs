@@ -18,6 +18,8 @@ pub enum RunOption {
     Ablate,
     /// The period that is tested.
     Period,
+    /// What each instance must meet.
+    Require,
     /// The first period of a search.
     Guess,
     /// The number of instances of a trial.
@@ -67,6 +69,7 @@ pub(crate) const PERIODS: &[RunOption] = &[
     OsIsolation,
     Ablate,
     Period,
+    Require,
     Guess,
     Instances,
     MissRate,
@@ -92,6 +95,7 @@ impl RunOption {
             OsIsolation => "hygiene",
             Ablate => "ablate",
             Period => "period",
+            Require => "require",
             Guess => "guess",
             Instances => "instances",
             MissRate => "miss-rate",

@@ -1,7 +1,7 @@
 //! The choices of a user about every measurement.
 
 use contract::TimeSpan;
-use record::Parameters;
+use record::{Parameters, PeriodSearch, Required, SearchEnd, TrialLine};
 use serde::{Deserialize, Serialize};
 
 use crate::chain::Pipeline;
@@ -124,6 +124,12 @@ pub struct RealTime {
     pub instances: Option<u64>,
     /// Share of instances that may miss a deadline.
     pub miss_rate: f64,
+    /// What is required of each instance besides its deadline, if the user requires a proof.
+    #[serde(default)]
+    pub required: Option<Required>,
+    /// Trials of the run that is resumed. Those of the given period count as if this run had made them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<TrialLine>,
     /// Requested width of the interval of periods, as a share of its lower end.
     pub width: f64,
     /// Number of trials at each end of the interval.
@@ -250,6 +256,8 @@ impl Settings {
 impl RealTime {
     /// Miss rate that permits no miss, as in the papers: no trial is long enough to forgive one.
     pub const NONE_MISSED: f64 = 1e-6;
+    /// Lowest miss rate for whose proof a run can judge enough instances.
+    pub const MISS_RATE_MIN: f64 = 1e-7;
 }
 
 impl Default for RealTime {
@@ -260,6 +268,8 @@ impl Default for RealTime {
             duration_s: None,
             instances: None,
             miss_rate: 0.01,
+            required: None,
+            earlier: Vec::new(),
             width: 0.02,
             repeats: 3,
             search_limit_s: None,
@@ -284,6 +294,17 @@ const TRIAL_MAX_S: f64 = 10.0;
 const FORGIVING: f64 = 1.6;
 
 impl RealTime {
+    /// Returns whether the trials of a required period are too few so far for any verdict, and these settings ask for
+    /// more of them. A resumed run then makes the others.
+    pub fn continues(&self, search: &PeriodSearch) -> bool {
+        let made: u64 = search.trials.iter().map(|trial| trial.instances).sum();
+        let period_us = search.trials.first().map_or(0.0, |trial| trial.period_us);
+        let is_given = self.period_s.is_some() && search.end == SearchEnd::OnePeriod;
+        let is_open = is_given && self.required.is_some() && search.longest_refused_us.is_none();
+        let asked = || self.instances(TimeSpan::from_s(period_us / 1e6), search.instances_needed);
+        is_open && made < search.instances_needed && made < asked()
+    }
+
     /// Returns the minimum duration of a trial, in seconds.
     pub(crate) fn trial_s(&self) -> f64 {
         self.duration_s.unwrap_or(TRIAL_S)

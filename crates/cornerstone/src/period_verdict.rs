@@ -3,16 +3,17 @@
 use record::{Measurement, Run, SearchEnd};
 
 use crate::failure::Failure;
-use crate::wording::{counted, outcome, ranks};
+use crate::wording::{counted, late, outcome, ranks};
 
 /// Verdict on a given period, or on a search for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
-    /// The given period is sustained, with the wanted miss rate proven; or the search found a period.
+    /// The given period is sustained, with the wanted miss rate proven; or the search found a period, which is proven if
+    /// something is required of it.
     Holds,
     /// The given period is neither refused nor proven, or the search found none.
     Undecided,
-    /// The given period is not sustained.
+    /// The given period is refused, or so are all periods.
     Refused,
 }
 
@@ -21,8 +22,19 @@ enum Verdict {
 /// # Errors
 /// The first period that is refused; if there is none, the first that is undecided.
 pub(crate) fn held(run: &Run) -> Result<(), Failure> {
+    held_among(run.measurements.iter())
+}
+
+/// As [`held`], for the periods of which something is required (`--require`).
+pub(crate) fn requirements_held(run: &Run) -> Result<(), Failure> {
+    let is_required =
+        |one: &&Measurement| one.search.as_ref().is_some_and(|search| search.required.is_some());
+    held_among(run.measurements.iter().filter(is_required))
+}
+
+fn held_among<'a>(all: impl Iterator<Item = &'a Measurement> + Clone) -> Result<(), Failure> {
     let with = |wanted: Verdict| -> Vec<&Measurement> {
-        run.measurements.iter().filter(|one| verdict(one) == Some(wanted)).collect()
+        all.clone().filter(|one| verdict(one) == Some(wanted)).collect()
     };
     let (refused, undecided) = (with(Verdict::Refused), with(Verdict::Undecided));
     match (&refused[..], &undecided[..]) {
@@ -40,16 +52,22 @@ fn verdict(measurement: &Measurement) -> Option<Verdict> {
         return None;
     }
     let is_given = search.end == SearchEnd::OnePeriod;
+    let is_required = search.required.is_some();
+    let all_are_refused = is_required && search.end == SearchEnd::NeverSustained;
     Some(match (search.shortest_sustained_us, search.longest_refused_us) {
-        (Some(_), _) if search.proven || !is_given => Verdict::Holds,
-        (None, Some(_)) if is_given => Verdict::Refused,
+        (Some(_), _) if search.proven || !(is_given || is_required) => Verdict::Holds,
+        (None, Some(_)) if is_given || all_are_refused => Verdict::Refused,
         _ => Verdict::Undecided,
     })
 }
 
-/// Returns the result of the first of several measurements in a sentence.
+/// Returns the result of the first of several measurements in a sentence, with the latest instance of a refused period.
 fn sentence(first: &Measurement, all: usize, verdict: &str) -> String {
-    let sentences = first.search.as_ref().map(outcome).unwrap_or_default();
+    let is_refused = self::verdict(first) == Some(Verdict::Refused);
+    let search = first.search.as_ref();
+    let sentences = search.map(outcome).into_iter().flatten();
+    let latest = search.and_then(|search| search.worst.first()).filter(|_| is_refused);
+    let sentences: Vec<String> = sentences.chain(latest.map(late)).collect();
     let more = match all {
         1 => String::new(),
         _ => format!("; {} {verdict} in all", counted(all, "period")),

@@ -20,7 +20,10 @@ pub use measurement::{
     StopReason, Summary, Timing,
 };
 pub use pauses::{Pause, PauseCause, PauseCount, PauseKind, PauseSummary, Pauses, WorstWindow};
-pub use period::{During, LateInstance, PeriodSearch, SearchEnd, SeenPause, Trial, TrialLine};
+pub use period::{
+    Broken, During, JudgedTimes, LateInstance, PeriodSearch, Required, SearchEnd, SeenPause, Trial,
+    TrialLine,
+};
 pub use run::{Run, RunError};
 
 use serde::{Deserialize, Serialize};

@@ -42,6 +42,53 @@ pub struct Trial {
     pub response_max_us: f64,
 }
 
+/// What is required of every instance besides its deadline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Required {
+    /// Longest time from the beginning of an instance to its last result, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_us: Option<f64>,
+    /// Largest deviation of the time between two results from the period, in microseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter_us: Option<f64>,
+}
+
+/// The requirement that an instance did not meet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Broken {
+    /// Its deadline.
+    #[default]
+    Deadline,
+    /// The latency required.
+    Latency,
+    /// The jitter required.
+    Jitter,
+}
+
+impl Broken {
+    /// Returns whether it is the deadline, which is always required.
+    pub fn is_deadline(&self) -> bool {
+        *self == Broken::Deadline
+    }
+}
+
+/// The distribution of a time over the judged instances.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JudgedTimes {
+    /// The time: `response`, `latency` or `jitter`.
+    pub metric: String,
+    /// Number of instances.
+    pub n: u64,
+    /// Their median in microseconds.
+    pub median_us: f64,
+    /// The 99th and 99.9th percentile and that of the wanted miss rate, as far as there are enough instances that one is
+    /// beyond it: share of the instances, and microseconds.
+    pub tail_us: Vec<(f64, Option<f64>)>,
+    /// Longest such time in microseconds.
+    pub max_us: f64,
+}
+
 /// One of the instances that ended latest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LateInstance {
@@ -53,8 +100,11 @@ pub struct LateInstance {
     pub rank: usize,
     /// Stage, task or action of the rank that was late; the benchmark defines the numbers.
     pub stage: u64,
-    /// Lateness in microseconds.
+    /// Lateness in microseconds, or the time by which it exceeds another requirement.
     pub late_us: f64,
+    /// The requirement.
+    #[serde(default, skip_serializing_if = "Broken::is_deadline")]
+    pub broken: Broken,
     /// End, in seconds since the beginning of the search.
     pub at_s: f64,
 }
@@ -118,6 +168,13 @@ pub struct PeriodSearch {
     pub miss_rate: f64,
     /// The confidence of every bound on a miss rate.
     pub confidence: f64,
+    /// What else was required of each instance; an instance without it is missed. `None` if nothing was required by
+    /// `--require`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub required: Option<Required>,
+    /// The times of the judged instances at the period that is reported.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judged: Vec<JudgedTimes>,
     /// True if the trials at the shortest sustained period prove the wanted miss rate.
     pub proven: bool,
     /// Upper bound of the miss rate from all trials at the shortest sustained period together.

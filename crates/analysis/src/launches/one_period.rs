@@ -102,6 +102,7 @@ mod tests {
             rank: 0,
             stage: 0,
             late_us: missed as f64,
+            broken: Default::default(),
             at_s: 0.5,
         };
         let search = PeriodSearch {
@@ -109,6 +110,8 @@ mod tests {
             longest_refused_us: refused.then_some(5e3),
             shortest_sustained_us: (!refused).then_some(5e3),
             miss_rate: 0.01,
+            required: None,
+            judged: Vec::new(),
             confidence: 0.95,
             proven: !refused,
             miss_rate_max: (!refused).then_some(trial.miss_rate_max),

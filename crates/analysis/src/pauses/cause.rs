@@ -37,7 +37,15 @@ mod tests {
 
     fn late(at_ms: f64, late_ms: f64) -> LateInstance {
         let (at_s, late_us) = (at_ms / 1e3, late_ms * 1e3);
-        LateInstance { period_us: 1e3, instance: 0, rank: 0, stage: 0, late_us, at_s }
+        LateInstance {
+            period_us: 1e3,
+            instance: 0,
+            rank: 0,
+            stage: 0,
+            late_us,
+            broken: Default::default(),
+            at_s,
+        }
     }
 
     #[test]

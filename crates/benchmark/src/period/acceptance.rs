@@ -1,9 +1,10 @@
-//! The miss rate that a period must meet, and the proof by its instances.
+//! The miss rate that a period must meet, the proof by its instances, and what each of these must meet.
 
-use analysis::statistics::{MissRate, Prospect, miss_rate, trials_needed};
 use contract::TimeSpan;
+use record::Required;
 
 use super::decision::Verdict;
+use analysis::statistics::{MissRate, Prospect, miss_rate, trials_needed};
 
 /// Largest miss rate of a sustained period, and the confidence with which it must be shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,12 +35,11 @@ impl Acceptance {
         trials_needed(self.miss_rate, self.confidence)
     }
 
-    /// Returns the miss rate of instances of `period` with these responses, in `trials` trials. Bursts of misses are
-    /// detected in stretches of a trial, which show single pauses, and in stretches of all trials together, which show
-    /// a performance state of the machine.
-    pub(super) fn rate(self, responses_ps: &[u64], period: TimeSpan, trials: usize) -> MissRate {
-        let missed: Vec<bool> = responses_ps.iter().map(|&ps| ps > period.as_ps()).collect();
-        let cut = |blocks| miss_rate(&missed, blocks, self.confidence);
+    /// Returns the miss rate of the instances of `trials` trials, each missed or not. Bursts of misses are detected in
+    /// stretches of a trial, which show single pauses, and in stretches of all trials together, which show a performance
+    /// state of the machine.
+    pub(super) fn rate(self, missed: &[bool], trials: usize) -> MissRate {
+        let cut = |blocks| miss_rate(missed, blocks, self.confidence);
         let (short, long) = (cut(BLOCKS * trials.max(1)), cut(BLOCKS));
         if short.clustering >= long.clustering { short } else { long }
     }
@@ -61,6 +61,29 @@ impl Acceptance {
     }
 }
 
+/// Limits of an instance besides its deadline, in picoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Limits {
+    pub(super) latency_ps: u64,
+    pub(super) jitter_ps: u64,
+}
+
+/// No limits.
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { latency_ps: u64::MAX, jitter_ps: u64::MAX }
+    }
+}
+
+impl Limits {
+    /// Returns the limits of what is required.
+    pub(super) fn of(required: Option<Required>) -> Limits {
+        let ps = |us: Option<f64>| us.map_or(u64::MAX, |us| TimeSpan::from_s(us / 1e6).as_ps());
+        let Required { latency_us, jitter_us } = required.unwrap_or_default();
+        Limits { latency_ps: ps(latency_us), jitter_ps: ps(jitter_us) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,12 +92,11 @@ mod tests {
 
     /// Returns the verdict on `instances` instances, `missed` of which are missed, in a row or evenly spread.
     fn verdict(missed: usize, instances: usize, in_a_row: bool) -> (Verdict, bool) {
-        let period = TimeSpan::from_ps(10);
-        let mut responses = vec![10; instances];
+        let mut all = vec![false; instances];
         let step = if in_a_row { 1 } else { instances / missed.max(1) };
         (0..missed)
-            .for_each(|miss| responses[instances / 3 * usize::from(in_a_row) + miss * step] = 11);
-        let rate = ACCEPTANCE.rate(&responses, period, 1);
+            .for_each(|miss| all[instances / 3 * usize::from(in_a_row) + miss * step] = true);
+        let rate = ACCEPTANCE.rate(&all, 1);
         (ACCEPTANCE.verdict(&rate), ACCEPTANCE.is_proven(&rate))
     }
 

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     fn segment(responses_ps: Vec<u64>) -> TrialSegment {
-        TrialSegment { begin: Time::ZERO, responses_ps, worst: Vec::new(), pauses: Vec::new() }
+        TrialSegment { responses_ps, ..TrialSegment::default() }
     }
 
     #[test]

@@ -2,8 +2,9 @@
 //! its work.
 
 use contract::{Buffer, Rank, Result, Time, TimeSpan};
-use record::During;
+use record::{Broken, During};
 
+use super::acceptance::Limits;
 use super::notes::{Interruption, LateEnd, PAUSES_KEPT, PAUSES_RECORDED, WORST_KEPT, keep_longest};
 use super::trial::Trial;
 
@@ -28,8 +29,17 @@ impl Default for UsualTime {
 /// nothing.
 pub(crate) struct Deadlines {
     trial: Trial,
-    /// Time from the start of each instance to its last recorded end.
+    /// Time from the start of each instance to its last recorded end, less what is allowed.
     responses: Buffer,
+    /// Time from the release of the work of each instance to its result.
+    latencies: Buffer,
+    /// Difference of that time from the one of the result before.
+    jitters: Buffer,
+    /// The latency of this rank's last result in this trial.
+    before: Option<u64>,
+    /// Number of the first results that have no jitter.
+    filling: u64,
+    limits: Limits,
     worst: Vec<LateEnd>,
     pauses: Vec<Interruption>,
     /// Time since which this rank has had nothing to do.
@@ -42,13 +52,18 @@ pub(crate) struct Deadlines {
 
 impl Deadlines {
     pub(crate) fn new(instances: u64) -> Result<Self> {
-        let responses = Buffer::try_zeroed(instances as usize * size_of::<u64>())?;
+        let times = || Buffer::try_zeroed(instances as usize * size_of::<u64>());
         let trial = Trial { period: TimeSpan::ZERO, instances: 0, begin: Time::ZERO, number: 0 };
         let (worst, pauses) =
             (Vec::with_capacity(WORST_KEPT + 1), Vec::with_capacity(PAUSES_RECORDED + 1));
         Ok(Deadlines {
             trial,
-            responses,
+            responses: times()?,
+            latencies: times()?,
+            jitters: times()?,
+            before: None,
+            filling: 0,
+            limits: Limits::default(),
             worst,
             pauses,
             free: Time::ZERO,
@@ -57,10 +72,18 @@ impl Deadlines {
         })
     }
 
+    /// Changes it so that it notes instances that exceed these limits.
+    pub(super) fn within(self, limits: Limits) -> Self {
+        Deadlines { limits, ..self }
+    }
+
     /// Clears all records, and touches the memory that the trial will write.
     pub(crate) fn begin(&mut self, trial: Trial) {
         self.trial = trial;
-        self.responses.fill(0);
+        for times in [&mut self.responses, &mut self.latencies, &mut self.jitters] {
+            times.fill(0);
+        }
+        (self.before, self.filling) = (None, 0);
         self.worst.clear();
         self.pauses.clear();
         (self.free, self.polled, self.allowed) = (Time::ZERO, None, TimeSpan::ZERO);
@@ -70,6 +93,11 @@ impl Deadlines {
     /// instance beyond that.
     pub(crate) fn allow(&mut self, later: TimeSpan) {
         self.allowed = later;
+    }
+
+    /// Judges no jitter of the first results of this trial, with which the job fills its buffers.
+    pub(crate) fn fills(&mut self, results: u64) {
+        self.filling = results;
     }
 
     /// Returns the permitted lateness of an instance.
@@ -131,11 +159,40 @@ impl Deadlines {
         usual.0 = usual.0.min(took);
     }
 
-    /// Records that this rank's part of `instance` ended at `at`; `stage` is the number of the part, if there are
-    /// several. A job that may take several periods is recorded in the instance at whose end it is due. A rank without
-    /// a part in an instance records nothing.
+    /// Records that this rank's part of `instance` ended at `at`, which is its result; `stage` is the number of the
+    /// part, if there are several. A rank without a part in an instance records nothing.
     #[inline]
     pub(crate) fn ended(&mut self, instance: u64, stage: u64, at: Time) {
+        self.delivered((instance, instance), stage, at);
+        self.judged(instance, stage, at);
+    }
+
+    /// Records that the result of work that was `released` at the start of an instance, and is due at the end of another
+    /// one, came at `at`. Each rank delivers the results of one part.
+    #[inline]
+    pub(crate) fn delivered(&mut self, (released, due): (u64, u64), stage: u64, at: Time) {
+        let latency = at.since(self.trial.start(released)).as_ps();
+        let before = self.before.replace(latency).filter(|_| released >= self.filling);
+        let jitter = before.map_or(0, |before| before.abs_diff(latency));
+        let kept = &mut self.latencies.elements_mut::<u64>()[due as usize];
+        *kept = latency.max(*kept);
+        let kept = &mut self.jitters.elements_mut::<u64>()[due as usize];
+        *kept = jitter.max(*kept);
+        let Limits { latency_ps, jitter_ps } = self.limits;
+        for (broken, time, limit) in
+            [(Broken::Latency, latency, latency_ps), (Broken::Jitter, jitter, jitter_ps)]
+        {
+            if time > limit {
+                let late = TimeSpan::from_ps(time - limit);
+                self.keep(LateEnd { late, broken, instance: due, stage, at });
+            }
+        }
+    }
+
+    /// Records that `stage` of `instance` ended at `at`, which is not a result. A job that may take several periods is
+    /// recorded in the instance at whose end it is due.
+    #[inline]
+    pub(crate) fn judged(&mut self, instance: u64, stage: u64, at: Time) {
         let trial = &self.trial;
         let response = at.since(trial.start(instance)).as_ps();
         let response = response.saturating_sub(self.allowed.as_ps());
@@ -144,7 +201,7 @@ impl Deadlines {
         self.free = at;
         if response > trial.period.as_ps() {
             let late = TimeSpan::from_ps(response - trial.period.as_ps());
-            self.keep(LateEnd { late, instance, stage, at });
+            self.keep(LateEnd { late, broken: Broken::Deadline, instance, stage, at });
         }
     }
 
@@ -159,9 +216,10 @@ impl Deadlines {
         keep_longest(&mut self.pauses, most, pause, |pause| pause.length);
     }
 
-    /// Returns the responses of the trial, as bytes to be reduced.
-    pub(super) fn responses(&self) -> &[u8] {
-        &self.responses[..self.trial.instances as usize * size_of::<u64>()]
+    /// Returns the responses, latencies and jitters of the trial, as bytes to be reduced.
+    pub(super) fn times(&self) -> [&[u8]; 3] {
+        let bytes = self.trial.instances as usize * size_of::<u64>();
+        [&self.responses, &self.latencies, &self.jitters].map(|times| &times[..bytes])
     }
 
     pub(super) fn worst(&self) -> &[LateEnd] {
@@ -182,7 +240,8 @@ mod tests {
     }
 
     fn noted(ends: &[(u64, u64, u64)]) -> Deadlines {
-        let mut deadlines = Deadlines::new(64).unwrap();
+        let limits = Limits { latency_ps: 1_000_000_000, ..Limits::default() };
+        let mut deadlines = Deadlines::new(64).unwrap().within(limits);
         let period = TimeSpan::from_us(10);
         deadlines.begin(Trial { period, instances: 64, begin: us(100), number: 0 });
         ends.iter().for_each(|&(instance, stage, at)| deadlines.ended(instance, stage, us(at)));
@@ -194,7 +253,10 @@ mod tests {
         // Instance 0 is due at 110 and ends at 125; instance 1, due at 120, ends at 118 and is in time.
         let deadlines = noted(&[(0, 0, 125), (1, 0, 118)]);
         let late = TimeSpan::from_us(15);
-        assert_eq!(deadlines.worst(), [LateEnd { late, instance: 0, stage: 0, at: us(125) }]);
+        assert_eq!(
+            deadlines.worst(),
+            [LateEnd { late, broken: Broken::Deadline, instance: 0, stage: 0, at: us(125) }]
+        );
     }
 
     #[test]
@@ -206,6 +268,25 @@ mod tests {
         assert_eq!(deadlines.worst(), []);
         deadlines.ended(0, 0, us(133));
         assert_eq!(deadlines.worst()[0].late, TimeSpan::from_us(3));
+    }
+
+    #[test]
+    fn a_result_has_a_latency_from_its_release_and_a_jitter_from_the_one_before() {
+        let mut deadlines = noted(&[(0, 0, 105), (1, 0, 118)]);
+        // Released with instance 0, due in instance 3, and 30 us after 100: 22 more than the result before.
+        deadlines.delivered((0, 3), 1, us(130));
+        let times = |buffer: &Buffer| buffer.elements::<u64>()[..4].to_vec();
+        assert_eq!(times(&deadlines.latencies), [5_000_000, 8_000_000, 0, 30_000_000]);
+        assert_eq!(times(&deadlines.jitters), [0, 3_000_000, 0, 22_000_000]);
+        assert_eq!(deadlines.worst(), [], "1 ms is allowed");
+        deadlines.fills(6);
+        deadlines.delivered((5, 5), 0, us(250));
+        assert_eq!(deadlines.jitters.elements::<u64>()[5], 0);
+        deadlines.delivered((4, 4), 1, us(1143));
+        let late = TimeSpan::from_us(3);
+        let at = us(1143);
+        let broken = Broken::Latency;
+        assert_eq!(deadlines.worst(), [LateEnd { late, broken, instance: 4, stage: 1, at }]);
     }
 
     #[test]

@@ -250,14 +250,13 @@ fn share(rate: &MissRate) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use contract::Time;
 
     use super::*;
 
     const WANTED: Acceptance = Acceptance { miss_rate: 0.01, confidence: 0.95 };
 
     pub(super) fn run(responses_ps: Vec<u64>) -> TrialSegment {
-        TrialSegment { begin: Time::ZERO, responses_ps, worst: Vec::new(), pauses: Vec::new() }
+        TrialSegment { responses_ps, ..TrialSegment::default() }
     }
 
     /// Returns the forecast of a job whose instances take 20 us, and one in `pausing` 1 ms more.

@@ -1,15 +1,17 @@
 //! The records of a rank about a trial, in addition to its responses: the latest ends, and the longest pauses.
 
 use contract::{Time, TimeSpan};
-use record::During;
+use record::{Broken, During};
 
 /// Number of the latest ends that a rank stores.
 pub(super) const WORST_KEPT: usize = 8;
 
-/// An end after its deadline.
+/// An end after its deadline, or one that breaks another requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LateEnd {
+    /// Time beyond the limit.
     pub(super) late: TimeSpan,
+    pub(super) broken: Broken,
     pub(super) instance: u64,
     pub(super) stage: u64,
     pub(super) at: Time,
@@ -55,14 +57,21 @@ pub(super) trait Note: Copy {
 /// Number of words of a note.
 pub(super) const NOTE_WORDS: usize = 4;
 
+/// What an end may break, in the order of their numbers in words.
+const BROKEN: [Broken; 3] = [Broken::Deadline, Broken::Latency, Broken::Jitter];
+
 impl Note for LateEnd {
     fn to_words(self) -> [u64; NOTE_WORDS] {
-        [self.late.as_ps(), self.instance, self.stage, self.at.as_ps()]
+        let kinds = BROKEN.len() as u64;
+        let broken = BROKEN.iter().position(|one| *one == self.broken).unwrap_or(0) as u64;
+        [self.late.as_ps(), self.instance, kinds * self.stage + broken, self.at.as_ps()]
     }
 
     fn from_words(words: [u64; NOTE_WORDS]) -> Self {
         let [late, instance, stage, at] = words;
-        LateEnd { late: TimeSpan::from_ps(late), instance, stage, at: Time::from_ps(at) }
+        let (late, at, kinds) = (TimeSpan::from_ps(late), Time::from_ps(at), BROKEN.len() as u64);
+        let broken = BROKEN[(stage % kinds) as usize];
+        LateEnd { late, broken, instance, stage: stage / kinds, at }
     }
 
     fn length(&self) -> TimeSpan {
@@ -98,8 +107,11 @@ mod tests {
 
     #[test]
     fn a_late_end_survives_the_wire() {
-        let late = LateEnd { late: TimeSpan::from_us(3), instance: 5, stage: 2, at: us(77) };
-        assert_eq!(LateEnd::from_words(late.to_words()), late);
+        for broken in BROKEN {
+            let late =
+                LateEnd { late: TimeSpan::from_us(3), broken, instance: 5, stage: 2, at: us(77) };
+            assert_eq!(LateEnd::from_words(late.to_words()), late);
+        }
     }
 
     #[test]

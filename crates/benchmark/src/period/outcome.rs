@@ -26,13 +26,15 @@ pub(crate) struct Known {
 pub(crate) const PERIODS_PER_WAITING: u64 = 16;
 
 /// The outcome of a search, at rank 0.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SearchOutcome {
     /// The search in the form of the record; `None` at the other ranks.
     pub(crate) search: Option<PeriodSearch>,
     /// Miss rate of the period that was found, or else of the longest refused one, or else of the one tried last;
     /// `None` at the other ranks.
     pub(crate) miss_rate: Option<MissRate>,
-    /// The responses of all instances of that period, in microseconds.
+    /// The times of all instances of that period that this run has made, in microseconds.
     pub(crate) responses_us: Vec<f64>,
+    pub(crate) latencies_us: Vec<f64>,
+    pub(crate) jitters_us: Vec<f64>,
 }

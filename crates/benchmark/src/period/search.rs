@@ -1,16 +1,15 @@
 //! The search itself: rank 0 decides, and the others follow.
 
-use contract::{Error, Rank, Result, Time, TimeSpan};
+use contract::{Error, Rank, Result, TimeSpan};
 use record::SearchEnd;
 
-use super::acceptance::Acceptance;
+use super::acceptance::{Acceptance, Limits};
 use super::command::Command;
-use super::deadlines::{Body, Deadlines};
+use super::deadlines::Body;
 use super::decision::{Answer, Decision, NextStep, NextToConfirm, SearchRange, Verdict};
 use super::outcome::{Known, SearchOutcome};
 use super::schedule::Schedule;
 use super::segment::TrialSegments;
-use super::trial::Trial;
 use super::trials::{Confirmed, TrialRunner};
 use super::{first_guess, os_isolation};
 use crate::bench::Bench;
@@ -48,7 +47,8 @@ pub(crate) fn find_knowing(
     let guess = settings.guess_s.map(TimeSpan::from_s);
     let shortest = step.max(SHORTEST);
     let told = os_isolation::apply(bench.rank, settings.os_isolation, &bench.step.parameters)?;
-    let mut segments = TrialSegments::new(body, bench.overheads.agreement);
+    let limits = Limits::of(settings.required);
+    let mut segments = TrialSegments::new(body, bench.overheads.agreement).within(limits);
     let guess = match asked.or(guess).or(known.each) {
         Some(guess) => guess,
         None => first_guess::measure(bench.rank, &mut segments, settings.trial_s())?,
@@ -95,28 +95,14 @@ pub(crate) fn lasts_s(settings: &Settings) -> f64 {
     search_s + more * real_time.trial_s()
 }
 
-/// Executes `instances` at the `period` of rank 0 without a verdict, in order to profile the result of a search.
-/// Collective. Returns the instant at which it began, and the period.
+/// Executes `instances` of `period` without a verdict, in order to observe them. Collective.
 pub(crate) fn keep_up(
     bench: &mut Bench<'_>,
     body: Body<'_>,
-    period: Option<TimeSpan>,
+    period: TimeSpan,
     instances: u64,
-) -> Result<Option<(Time, TimeSpan)>> {
-    let mut words = [period.unwrap_or_default().as_ps().to_ne_bytes()];
-    bench.rank.broadcast(0, words.as_flattened_mut())?;
-    let period = TimeSpan::from_ps(u64::from_ne_bytes(words[0]));
-    if period == TimeSpan::ZERO {
-        return Ok(None);
-    }
-    let mut begin = Time::ZERO;
-    let mut noting = |rank: &mut dyn Rank, trial: &Trial, deadlines: &mut Deadlines| {
-        begin = trial.begin;
-        body(rank, trial, deadlines)
-    };
-    TrialSegments::new(&mut noting, bench.overheads.agreement)
-        .run(bench.rank, period, instances)?;
-    Ok(Some((begin, period)))
+) -> Result<()> {
+    TrialSegments::new(body, bench.overheads.agreement).run(bench.rank, period, instances).map(drop)
 }
 
 fn check_period(period: TimeSpan, step: TimeSpan) -> Result<()> {
@@ -199,6 +185,7 @@ fn confirm(
 }
 
 fn one_period(runner: &mut TrialRunner<'_, '_>, period: TimeSpan) -> Result<Answer> {
+    runner.resume(period);
     let verdict = runner.test(period, f64::INFINITY)?;
     let is = |wanted| (verdict == wanted).then_some(period);
     Ok(Answer {
@@ -214,11 +201,7 @@ fn follow(rank: &mut dyn Rank, segments: &mut TrialSegments<'_>) -> Result<Searc
         match Command::receive(rank)? {
             Command::Segment { period, instances } => drop(segments.run(rank, period, instances)?),
             Command::End { .. } => {
-                return Ok(SearchOutcome {
-                    search: None,
-                    miss_rate: None,
-                    responses_us: Vec::new(),
-                });
+                return Ok(SearchOutcome::default());
             }
         }
     }

@@ -2,13 +2,14 @@
 
 use contract::{Buffer, Element, Operation, Rank, Reduction, Result, Time, TimeSpan};
 
+use super::acceptance::Limits;
 use super::deadlines::{Body, Deadlines};
 use super::notes::{Interruption, LateEnd, NOTE_WORDS, Note, WORST_KEPT};
 use super::trial::Trial;
 use crate::timed_loop::latest_arrival;
 
-/// Maximum number of instances in one segment: 16 MiB of responses on each rank.
-pub(super) const INSTANCES_MAX: u64 = 1 << 21;
+/// Maximum number of instances in one segment: 24 MiB of times on each rank.
+pub(super) const INSTANCES_MAX: u64 = 1 << 20;
 
 const LATEST: Reduction = Reduction::new(Element::U64, Operation::Maximum);
 
@@ -24,11 +25,15 @@ const DOUBLED_MAX: u32 = 6;
 const REPEATED_BELOW: u64 = 100;
 
 /// Records of a segment; empty at every rank except 0.
+#[derive(Default)]
 pub(super) struct TrialSegment {
     /// Beginning of the first instance.
     pub(super) begin: Time,
     /// Time from the start of each instance to its last end on any rank, in picoseconds.
     pub(super) responses_ps: Vec<u64>,
+    /// Latency and jitter of each instance, in picoseconds.
+    pub(super) latencies_ps: Vec<u64>,
+    pub(super) jitters_ps: Vec<u64>,
     /// Latest ends of each rank, with the rank.
     pub(super) worst: Vec<(usize, LateEnd)>,
     /// Longest pauses of each rank, with the rank.
@@ -40,6 +45,7 @@ pub(super) struct TrialSegments<'a> {
     body: Body<'a>,
     /// Time of an agreement on an instant.
     agreement: TimeSpan,
+    limits: Limits,
     deadlines: Option<Deadlines>,
     room: u64,
     run: u64,
@@ -49,13 +55,19 @@ pub(super) struct TrialSegments<'a> {
 
 impl<'a> TrialSegments<'a> {
     pub(super) fn new(body: Body<'a>, agreement: TimeSpan) -> Self {
-        TrialSegments { body, agreement, deadlines: None, room: 0, run: 0, late_starts: 0 }
+        let limits = Limits::default();
+        TrialSegments { body, agreement, limits, deadlines: None, room: 0, run: 0, late_starts: 0 }
+    }
+
+    /// Changes them so that ranks note the instances that exceed `limits`.
+    pub(super) fn within(self, limits: Limits) -> Self {
+        TrialSegments { limits, ..self }
     }
 
     /// Allocates for segments of up to `instances`.
     pub(super) fn reserve(&mut self, instances: u64) -> Result<()> {
         if self.deadlines.is_none() || self.room < instances {
-            self.deadlines = Some(Deadlines::new(instances)?);
+            self.deadlines = Some(Deadlines::new(instances)?.within(self.limits));
             self.room = instances;
         }
         Ok(())
@@ -107,13 +119,17 @@ fn bring(
     pauses_max: usize,
 ) -> Result<TrialSegment> {
     let root = rank.rank() == 0;
-    let bytes = deadlines.responses().len();
-    let mut responses = Buffer::try_zeroed(if root { bytes } else { 0 })?;
-    rank.reduce(0, LATEST, deadlines.responses(), &mut responses)?;
+    let mut longest = |times: &[u8]| {
+        let mut all = Buffer::try_zeroed(if root { times.len() } else { 0 })?;
+        rank.reduce(0, LATEST, times, &mut all)?;
+        Ok(all.elements::<u64>().to_vec())
+    };
+    let [responses, latencies, jitters] = deadlines.times();
+    let (responses_ps, latencies_ps) = (longest(responses)?, longest(latencies)?);
+    let jitters_ps = longest(jitters)?;
     let worst = bring_notes(rank, deadlines.worst(), WORST_KEPT)?;
     let pauses = bring_notes(rank, deadlines.pauses(), pauses_max)?;
-    let responses_ps = responses.elements::<u64>().to_vec();
-    Ok(TrialSegment { begin, responses_ps, worst, pauses })
+    Ok(TrialSegment { begin, responses_ps, latencies_ps, jitters_ps, worst, pauses })
 }
 
 const NOTE_BYTES: usize = NOTE_WORDS * size_of::<u64>();

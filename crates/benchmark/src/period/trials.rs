@@ -1,22 +1,22 @@
 //! Rank 0 makes trials segment by segment, judges, reports and stores them.
 
+mod ending;
 mod recording;
 
 use std::collections::BTreeMap;
 
 use analysis::statistics::MissRate;
 use contract::{Result, Time, TimeSpan};
-use record::{LateInstance, PeriodSearch, SeenPause, Trial as TrialRecord};
+use record::{LateInstance, SeenPause, Trial as TrialRecord, TrialLine};
 
-use super::acceptance::Acceptance;
+use super::acceptance::{Acceptance, Limits};
 use super::command::Command;
-use super::decision::{Answer, Foreseen, Verdict};
+use super::decision::{Foreseen, Verdict};
 use super::forecast::{Confirmation, Forecast};
-use super::notes::{Interruption, LateEnd, WORST_KEPT};
-use super::outcome::{Known, PERIODS_PER_WAITING, SearchOutcome};
+use super::instances::{Instances, record_of};
+use super::outcome::{Known, PERIODS_PER_WAITING};
 use super::schedule::Schedule;
 use super::segment::{INSTANCES_MAX, TrialSegment, TrialSegments};
-use super::trial::record_of;
 use crate::bench::Bench;
 use crate::event::Event;
 
@@ -33,6 +33,12 @@ const EXTENSION: u64 = 4;
 /// Share of the time for finding that a trial takes if the user left its length open and a period was predicted: a few
 /// trials near the crossing show more than one long one.
 const SHARE_PREDICTED: f64 = 1.0 / 8.0;
+/// Time after which a trial is reported as far as it is made, and the minimum number of instances until then: a chain
+/// that falls behind must have time to show it. An interrupted run keeps what was reported, and continues from there.
+const PART_S: f64 = 10.0;
+const PART_MIN: u64 = 256;
+/// Maximum number of instances of a trial, whose times rank 0 keeps in less than a gigabyte.
+const JUDGED_MAX: u64 = 1 << 25;
 /// Number of the longest pauses of a search that are stored.
 const PAUSES_KEPT: usize = 1024;
 
@@ -43,6 +49,7 @@ pub(super) struct TrialRunner<'a, 'b> {
     /// Known properties of the job.
     known: Known,
     wanted: Acceptance,
+    limits: Limits,
     begin: Time,
     pub(super) schedule: Schedule,
     trials: Vec<TrialRecord>,
@@ -62,8 +69,8 @@ pub(super) struct TrialRunner<'a, 'b> {
 #[derive(Default)]
 struct TriedPeriod {
     trials: usize,
-    /// Responses of all instances of all its trials, in picoseconds.
-    responses: Vec<u64>,
+    /// The instances of all its trials.
+    instances: Instances,
 }
 
 /// A confirmation that succeeded.
@@ -87,12 +94,14 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         let miss_rate = bench.settings.real_time.miss_rate;
         let confidence = bench.settings.confidence;
         let schedule = Schedule::new(&bench.settings.real_time);
+        let limits = Limits::of(bench.settings.real_time.required);
         let begin = bench.rank.now();
         TrialRunner {
             bench,
             segments,
             known,
             wanted: Acceptance { miss_rate, confidence },
+            limits,
             begin,
             schedule,
             trials: Vec::new(),
@@ -135,43 +144,79 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         self.bench.rank.now().since(self.begin).as_s()
     }
 
+    /// Takes up the trials of `period` that the resumed run has made.
+    pub(super) fn resume(&mut self, period: TimeSpan) {
+        let key = self.bench.key();
+        let of_period = |trial: &TrialRecord| TimeSpan::from_s(trial.period_us / 1e6) == period;
+        let is_it = |line: &&TrialLine| line.key == key && of_period(&line.trial);
+        let earlier = self.bench.settings.real_time.earlier.iter().filter(is_it);
+        for line in earlier {
+            let tried = self.tried.entry(period).or_default();
+            tried.trials += 1;
+            tried.instances.add_earlier(&line.trial);
+            self.trials.push(line.trial.clone());
+        }
+    }
+
     /// Makes a trial of `period`, which ends early when the search has taken `until_s`. Returns the verdict of all
-    /// trials of the period together.
+    /// trials of the period together. Instances that a resumed run has made are part of this trial.
     pub(super) fn test(&mut self, period: TimeSpan, until_s: f64) -> Result<Verdict> {
-        let mut planned = self.planned(period).min(INSTANCES_MAX);
-        let may_extend = self.bench.settings.real_time.trials_are_free() && self.forecast.is_none();
-        let extended = if may_extend { EXTENSION } else { 1 };
-        let most = planned.saturating_mul(extended).min(INSTANCES_MAX);
-        let earliest_s = EARLIEST * planned as f64 * period.as_s();
+        let resumed = self.resumed(period);
+        let mut planned = self.planned(period).min(JUDGED_MAX).saturating_sub(resumed).max(1);
+        let real_time = &self.bench.settings.real_time;
+        // A required proof has one verdict, after the number of instances that was planned.
+        let is_open = real_time.trials_are_free() && real_time.required.is_none();
+        let extended = if is_open && self.forecast.is_none() { EXTENSION } else { 1 };
+        let most = planned.saturating_mul(extended).min(JUDGED_MAX);
+        let earliest_s = (EARLIEST * planned as f64 * period.as_s()).min(PART_S);
+        let part = self.part(period);
         let begin_s = self.spent_s();
-        let mut responses: Vec<u64> = Vec::with_capacity(planned as usize);
-        while (responses.len() as u64) < planned {
-            let made = responses.len() as u64;
+        let (mut all, mut told, mut told_s) = (Instances::default(), 0, begin_s);
+        while (all.len() as u64) < planned {
+            let made = all.len() as u64;
             let is_over = self.spent_s() >= until_s;
             if made > 0 && (self.spent_s() - begin_s >= earliest_s || is_over) {
-                let so_far = self.wanted.rate(&responses, period, 1);
+                let so_far = self.wanted.rate(&all.missed, 1);
                 if is_over || self.wanted.verdict(&so_far) == Verdict::Refused {
                     break;
                 }
             }
-            let left = planned - made;
-            let next = (made * GROWTH).max(FIRST_SEGMENT);
-            // A short remainder is added to the last segment, because one long segment shows more than a long and a
-            // short one.
-            let instances = if left < 2 * next { left } else { next };
+            if made - told >= part {
+                self.tell_part(period, told_s, &all.since(told as usize))?;
+                (told, told_s) = (made, self.spent_s());
+            }
             let in_time = ((until_s - self.spent_s()).max(0.0) / period.as_s()) as u64;
-            let instances = instances.min(in_time.max(FIRST_SEGMENT));
-            responses.extend(self.segment(period, instances, made)?);
-            let is_whole = responses.len() as u64 == planned;
-            let so_far = is_whole.then(|| self.wanted.rate(&responses, period, 1));
+            let instances = next_segment(made, planned).min(part).min(in_time.max(FIRST_SEGMENT));
+            let segment = self.segment(period, instances, resumed + made)?;
+            all.judge(&segment, period, self.limits);
+            let is_whole = all.len() as u64 == planned;
+            let so_far = is_whole.then(|| self.wanted.rate(&all.missed, 1));
             if so_far.is_some_and(|rate| self.wanted.verdict(&rate) == Verdict::Unclear) {
                 planned = most;
             }
         }
-        let rate = self.wanted.rate(&responses, period, 1);
-        let trial = record_of(self.wanted, period, begin_s, &responses, &rate);
-        self.bench.tell_trial(trial.clone())?;
-        Ok(self.join(period, trial, responses, 1))
+        self.tell_part(period, told_s, &all.since(told as usize))?;
+        let rate = self.wanted.rate(&all.missed, 1);
+        let trial = record_of(self.wanted, period, begin_s, &all, &rate);
+        Ok(self.join(period, trial, all, 1))
+    }
+
+    /// Returns the number of instances of `period` that the resumed run has made.
+    fn resumed(&self, period: TimeSpan) -> u64 {
+        let is_given = self.bench.settings.real_time.period_s.is_some();
+        let tried = self.tried.get(&period).filter(|_| is_given);
+        tried.map_or(0, |tried| tried.instances.missed.len() as u64)
+    }
+
+    /// Returns the number of instances after which a trial of `period` is reported as far as it is made.
+    fn part(&self, period: TimeSpan) -> u64 {
+        let instances = (PART_S / period.as_s()) as u64;
+        instances.max(PART_MIN).max(self.for_waiting()).min(INSTANCES_MAX)
+    }
+
+    fn tell_part(&mut self, period: TimeSpan, begin_s: f64, part: &Instances) -> Result<()> {
+        let rate = self.wanted.rate(&part.missed, 1);
+        self.bench.tell_trial(record_of(self.wanted, period, begin_s, part, &rate))
     }
 
     /// Returns the longest period that can be confirmed in the remaining time; `None` if a confirmation may take as
@@ -203,16 +248,17 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             return Ok(Confirmed::NoTime);
         }
         let begin_s = self.spent_s();
-        let mut responses: Vec<u64> = Vec::new();
+        let mut all = Instances::default();
         // Once it has no chance any more, the rest of the time is left for a longer period. A segment begins without a
         // backlog, so each is as long as all before it: a backlog that grows slowly must have time to cause a miss.
         let prospect = wanted.prospect();
         let (trials, rate) = loop {
-            let made = responses.len() as u64;
+            let made = all.len() as u64;
             let longest = made.max(trial).min(INSTANCES_MAX);
-            responses.extend(self.segment(period, (planned - made).min(longest), made)?);
-            let trials = responses.len().div_ceil(trial as usize);
-            let rate = wanted.rate(&responses, period, trials);
+            let segment = self.segment(period, (planned - made).min(longest), made)?;
+            all.judge(&segment, period, self.limits);
+            let trials = all.len().div_ceil(trial as usize);
+            let rate = wanted.rate(&all.missed, trials);
             let rest = planned.saturating_sub(rate.instances) as f64;
             let expected = || self.forecast.as_ref().and_then(|all| all.share_missed(period));
             let is_over = rest == 0.0
@@ -222,18 +268,18 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
                 break (trials, rate);
             }
         };
-        let record = record_of(wanted, period, begin_s, &responses, &rate);
+        let record = record_of(wanted, period, begin_s, &all, &rate);
         self.bench.tell_trial(record.clone())?;
         if record.sustained {
             let tried = self.tried.entry(period).or_default();
             if tried.trials == 0 {
-                *tried = TriedPeriod { trials, responses };
+                *tried = TriedPeriod { trials, instances: all };
             }
             self.held = Some(ConfirmedTrial { trial: record, rate });
             return Ok(Confirmed::Holds);
         }
         self.failed.push(record.clone());
-        Ok(Confirmed::Fails(self.join(period, record, responses, trials)))
+        Ok(Confirmed::Fails(self.join(period, record, all, trials)))
     }
 
     /// Adds a trial to those of `period`. Returns the verdict of all of them together.
@@ -241,7 +287,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         &mut self,
         period: TimeSpan,
         trial: TrialRecord,
-        responses: Vec<u64>,
+        instances: Instances,
         trials: usize,
     ) -> Verdict {
         if let Some(forecast) = &mut self.forecast {
@@ -251,17 +297,16 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         self.last = period;
         let tried = self.tried.entry(period).or_default();
         tried.trials += trials;
-        tried.responses.extend(responses);
-        self.wanted.verdict(&self.wanted.rate(&tried.responses, period, tried.trials))
+        tried.instances.extend(instances);
+        self.wanted.verdict(&self.wanted.rate(&tried.instances.missed, tried.trials))
     }
 
     /// Returns the number of instances in a trial of `period`.
     fn planned(&self, period: TimeSpan) -> u64 {
         let settings = &self.bench.settings.real_time;
         let instances = settings.instances(period, self.wanted.instances_needed());
-        // The last segment, which is most of the trial, must contain that many.
-        let for_waiting =
-            (PERIODS_PER_WAITING * self.known.waiting).div_ceil(GROWTH) * (GROWTH + 1);
+        // The last segment, which is most of the trial, must contain enough for what may wait.
+        let for_waiting = self.for_waiting().div_ceil(GROWTH) * (GROWTH + 1);
         let free = settings.trials_are_free();
         let shorter = self.forecast.as_ref().filter(|_| free).map_or(u64::MAX, |_| {
             let part = (SHARE_PREDICTED * self.schedule.finding_s / period.as_s()) as u64;
@@ -270,8 +315,13 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         if free { instances.min(shorter).max(for_waiting) } else { instances }
     }
 
-    /// Runs a segment of a trial after `made` of its instances, and returns the responses.
-    fn segment(&mut self, period: TimeSpan, instances: u64, made: u64) -> Result<Vec<u64>> {
+    /// Returns the number of instances of a segment in which a job catches up with those that may wait.
+    fn for_waiting(&self) -> u64 {
+        PERIODS_PER_WAITING * self.known.waiting
+    }
+
+    /// Runs a segment of a trial after `made` of its instances.
+    fn segment(&mut self, period: TimeSpan, instances: u64, made: u64) -> Result<TrialSegment> {
         Command::Segment { period, instances }.send(self.bench.rank)?;
         let segment = self.segments.run(self.bench.rank, period, instances)?;
         if let Some(forecast) = &mut self.forecast {
@@ -279,97 +329,15 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         }
         self.keep_worst(period, made, &segment);
         self.keep_pauses(&segment);
-        Ok(segment.responses_ps)
+        Ok(segment)
     }
+}
 
-    fn keep_worst(&mut self, period: TimeSpan, made: u64, segment: &TrialSegment) {
-        let record = |&(rank, late): &(usize, LateEnd)| LateInstance {
-            period_us: period.as_us(),
-            instance: made + late.instance,
-            rank,
-            stage: late.stage,
-            late_us: late.late.as_us(),
-            at_s: late.at.since(self.begin).as_s(),
-        };
-        let period_us = period.as_us();
-        let (mut same, others): (Vec<_>, Vec<_>) = std::mem::take(&mut self.worst)
-            .into_iter()
-            .partition(|late| late.period_us == period_us);
-        same.extend(segment.worst.iter().map(record));
-        same.sort_by(|a, b| b.late_us.total_cmp(&a.late_us));
-        same.truncate(WORST_KEPT);
-        same.extend(others);
-        self.worst = same;
-    }
-
-    fn keep_pauses(&mut self, segment: &TrialSegment) {
-        let record = |&(rank, pause): &(usize, Interruption)| SeenPause {
-            rank,
-            at_s: pause.at.since(self.begin).as_s(),
-            length_us: pause.length.as_us(),
-            during: pause.during,
-            stage: pause.stage,
-        };
-        self.pauses.extend(segment.pauses.iter().map(record));
-        if self.pauses.len() > 2 * PAUSES_KEPT {
-            self.keep_longest_pauses();
-        }
-    }
-
-    fn keep_longest_pauses(&mut self) {
-        self.pauses.sort_by(|a, b| b.length_us.total_cmp(&a.length_us));
-        self.pauses.truncate(PAUSES_KEPT);
-    }
-
-    /// Ends the search on every rank, and returns its outcome.
-    pub(super) fn conclude(mut self, answer: Answer) -> Result<SearchOutcome> {
-        let Answer { end, longest_refused, shortest_sustained } = answer;
-        let limit_s = self.bench.settings.real_time.search_limit_s;
-        Command::End { period: shortest_sustained }.send(self.bench.rank)?;
-        self.keep_longest_pauses();
-        self.pauses.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
-        // The period whose responses are reported: the sustained one, else the refused one, else the one that was tried
-        // last.
-        let shown = shortest_sustained.or(longest_refused).unwrap_or(self.last);
-        let worst = self.worst_near(shown.as_us());
-        let TriedPeriod { trials, responses } = self.tried.remove(&shown).unwrap_or_default();
-        // The confirmation's miss rate is preferred: the period was not chosen for it.
-        let (confirmation, confirmed) = self.held.map(|held| (held.trial, held.rate)).unzip();
-        let miss_rate = confirmed.unwrap_or_else(|| self.wanted.rate(&responses, shown, trials));
-        let search = PeriodSearch {
-            end,
-            longest_refused_us: longest_refused.map(TimeSpan::as_us),
-            shortest_sustained_us: shortest_sustained.map(TimeSpan::as_us),
-            miss_rate: self.wanted.miss_rate,
-            confidence: self.wanted.confidence,
-            proven: shortest_sustained.is_some() && self.wanted.is_proven(&miss_rate),
-            miss_rate_max: shortest_sustained.map(|_| miss_rate.max),
-            instances_needed: self.wanted.instances_needed(),
-            limit_s,
-            confirmation,
-            unconfirmed: self.failed,
-            confirm_times: self.schedule.times,
-            worst,
-            pauses: self.pauses,
-            forecast: self.forecast.as_ref().map(Forecast::record),
-            no_forecast: self.no_forecast,
-            trials: self.trials,
-            hygiene: BTreeMap::new(),
-        };
-        let responses_us = responses.iter().map(|&ps| TimeSpan::from_ps(ps).as_us()).collect();
-        Ok(SearchOutcome { search: Some(search), miss_rate: Some(miss_rate), responses_us })
-    }
-
-    /// Returns the latest instances: first those of the reported period, then those of the nearest periods.
-    fn worst_near(&mut self, shown_us: f64) -> Vec<LateInstance> {
-        let mut worst = std::mem::take(&mut self.worst);
-        let distance = |late: &LateInstance| (late.period_us - shown_us).abs();
-        worst.sort_by(|a, b| {
-            distance(a).total_cmp(&distance(b)).then(b.late_us.total_cmp(&a.late_us))
-        });
-        worst.truncate(2 * WORST_KEPT);
-        worst
-    }
+/// Returns the number of instances of the segment after `made` of a trial. A short remainder is added to the last
+/// segment, because one long segment shows more than a long and a short one.
+fn next_segment(made: u64, planned: u64) -> u64 {
+    let (left, next) = (planned - made, (made * GROWTH).max(FIRST_SEGMENT));
+    if left < 2 * next { left } else { next }
 }
 
 impl Bench<'_> {

@@ -6,7 +6,7 @@ use super::detection::{self, Found};
 use super::flow::{Flow, Readiness};
 use super::mode::Mode;
 use super::pending::{Arrival, PendingOperations};
-use super::sink::SinkPart;
+use super::sink::{SETTLING, SinkPart};
 use super::source::SourcePart;
 use super::stage::StagePart;
 use super::stamps::{AllStamps, Stamps};
@@ -34,6 +34,8 @@ pub(crate) struct Member {
     waiting: PendingOperations,
     swaps: BufferSwaps,
     stamps: Stamps,
+    /// The trial that was run last, whose stamps there are.
+    last: Option<Trial>,
     /// Number of matrices that may wait at the source.
     backlog: u64,
 }
@@ -68,7 +70,7 @@ impl Member {
         let waiting = PendingOperations::new(operations);
         let swaps = BufferSwaps::new(levels.len(), operations);
         let (stamps, backlog) = (Stamps::new(levels.len())?, chain.backlog as u64);
-        Ok(Member { parts, waiting, swaps, stamps, backlog })
+        Ok(Member { parts, waiting, swaps, stamps, last: None, backlog })
     }
 
     /// Executes a trial.
@@ -82,9 +84,11 @@ impl Member {
         trial: &Trial,
         deadlines: &mut Deadlines,
     ) -> Result<()> {
-        let Member { parts, waiting, swaps, stamps, backlog } = self;
+        let Member { parts, waiting, swaps, stamps, last, backlog } = self;
+        *last = Some(*trial);
         stamps.begin();
         deadlines.allow(trial.period.times(*backlog));
+        deadlines.fills(SETTLING);
         let mut flow = Flow { rank, trial, deadlines, stamps, mode, waiting, swaps };
         if mode == Mode::FunctionsOnly {
             return work_alone(parts, &mut flow);
@@ -92,6 +96,11 @@ impl Member {
         parts.iter_mut().for_each(|part| part.begin(trial.instances));
         while go_on(parts, &mut flow)? {}
         Ok(())
+    }
+
+    /// Returns the trial that was run last.
+    pub(crate) fn last(&self) -> Option<Trial> {
+        self.last
     }
 
     /// Gathers the stamps of the last trial's first `matrices` at rank 0.

@@ -42,7 +42,7 @@ mod trend;
 
 pub(crate) use member::Member;
 pub(crate) use mode::Mode;
-pub(crate) use results::profile;
+pub(crate) use results::{Profile, profile};
 pub(crate) use rounds::{WAYS, computing_us, in_rounds};
 pub(crate) use sink::SETTLING;
 pub(crate) use source_times::source_of;

@@ -1,4 +1,5 @@
-//! The profile of a chain at its shortest period: latency, jitter and computing time at each stage.
+//! The profile of a chain at its shortest period: latency and jitter of its results, jitter and computing time of each
+//! stage.
 
 use contract::{Result, TimeSpan};
 use record::{Better, Measurement, Summary};
@@ -6,6 +7,7 @@ use record::{Better, Measurement, Summary};
 use super::detection::Found;
 use super::stamps::AllStamps;
 use crate::chain::{Chain, level_names, levels};
+use crate::period::SearchOutcome;
 
 /// Number of matrices at the beginning of a profile that are left out, because the chain fills.
 const FILLING: usize = 8;
@@ -26,11 +28,13 @@ pub(crate) struct Profile {
     pub(super) series: Vec<MetricSeries>,
 }
 
-/// Makes the profile from the stamps of all ranks, of a trial that began at `begin_ps`, and from the sink's targets.
+/// Makes the profile. Latency and jitter of the results are those of the judged instances; what is known of the stages is
+/// from the stamps of all ranks in a trial of `period`, and from the sink's targets.
 pub(crate) fn profile(
     chain: &Chain,
+    judged: &SearchOutcome,
     (stamps, found): (&AllStamps, Vec<Found>),
-    (begin_ps, period): (u64, TimeSpan),
+    period: TimeSpan,
     summarise: impl Fn(&[f64]) -> Result<Summary>,
 ) -> Result<Profile> {
     let mut series = Vec::new();
@@ -45,11 +49,8 @@ pub(crate) fn profile(
     let (levels, names) = (levels(chain), level_names(chain));
     let settled = filling(stamps);
     let sink = levels.len() - 1;
-    let starts = |matrix: usize| begin_ps + period.as_ps() * matrix as u64;
-    let latency = |(matrix, end): (usize, u64)| us(end.saturating_sub(starts(matrix)));
-    let ends = stamps.ends(sink).into_iter().enumerate();
-    let latency: Vec<f64> = ends.skip(settled).map(latency).collect();
-    add("latency", None, latency)?;
+    add("latency", None, judged.latencies_us.clone())?;
+    add("jitter", None, judged.jitters_us.clone())?;
     for level in &levels {
         let stage = format!("{} {}", level.number, names[level.number]);
         let ends = stamps.ends(level.number);

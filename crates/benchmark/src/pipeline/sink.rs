@@ -116,9 +116,11 @@ impl SinkPart {
     fn judge(&mut self, flow: &mut Flow<'_>, matrix: u64, latency: TimeSpan) {
         let (trial, stage) = (flow.trial, self.level.number as u64);
         let allowed = flow.deadlines.allowed();
-        let mut ended = |matrix, at| flow.deadlines.ended(matrix, stage, at);
+        let came = trial.start(matrix) + latency;
+        flow.deadlines.delivered((matrix, matrix), stage, came);
+        let mut ended = |matrix, at| flow.deadlines.judged(matrix, stage, at);
         if trial.period == TimeSpan::ZERO {
-            ended(matrix, trial.start(matrix) + latency);
+            ended(matrix, came);
             return;
         }
         if matrix < SETTLING {

@@ -77,7 +77,7 @@ impl SourcePart {
         if self.taken == messages.len() {
             let end = flow.rank.now();
             flow.stamps.ended(0, self.matrix, end);
-            flow.deadlines.ended(self.matrix, 0, end);
+            flow.deadlines.judged(self.matrix, 0, end);
             (self.matrix, self.taken) = (self.matrix + 1, 0);
             return;
         }

@@ -181,7 +181,7 @@ impl StagePart {
             flow.stamps.ended(level, matrix, end);
             let due = matrix + level as u64;
             if flow.mode == Mode::Synchronised && due < flow.trial.instances {
-                flow.deadlines.ended(due, level as u64, end);
+                flow.deadlines.judged(due, level as u64, end);
             }
         }
         Ok(())

@@ -16,6 +16,7 @@ impl RunArguments {
             (RunOption::OsIsolation, periods.hygiene.is_some()),
             (RunOption::Ablate, periods.ablate),
             (RunOption::Period, periods.period.is_some()),
+            (RunOption::Require, periods.require.is_some()),
             (RunOption::Guess, periods.guess.is_some()),
             (RunOption::Instances, periods.instances.is_some()),
             (RunOption::MissRate, periods.miss_rate.is_some()),
@@ -90,6 +91,7 @@ mod tests {
             with("hygiene", "none"),
             ("ablate", None),
             with("period", "1ms"),
+            with("require", "latency=1ms"),
             with("guess", "1ms"),
             with("instances", "9"),
             with("miss-rate", "1%"),
@@ -145,7 +147,7 @@ mod tests {
     /// The whole table: what each benchmark uses, by the kind of its measurement.
     #[test]
     fn each_benchmark_uses_the_options_of_its_kind_and_no_others() {
-        let periods = "duration hygiene ablate period guess instances miss-rate width repeats search-limit confirm \
+        let periods = "duration hygiene ablate period require guess instances miss-rate width repeats search-limit confirm \
                        searches explain";
         let expected = |benchmark: &Benchmark| match benchmark.name {
             "clock" => "duration threshold limit osnoise".into(),

@@ -79,12 +79,12 @@ Examples:
 
 Exit status:
   0    what was asked holds, or was done
-  1    it does not hold, or the command failed: a --period is refused, a pause exceeded the --limit
-       of `clock`, `compare` or `check` found a regression beyond the threshold, --check or
+  1    it does not hold, or the command failed: a --period or --require is refused, a pause
+       exceeded the --limit of `clock`, `compare` or `check` found a regression beyond the threshold, --check or
        --check-leaks found something in a program that ended with 0
   2    the command line, or a file named on it, is wrong
-  3    undecided: a --period is neither refused nor proven, a search found no period, numbers of
-       `compare` or `check` may have regressed, or --check has checked nothing
+  3    undecided: a --period or --require is neither refused nor proven, a search found no period,
+       numbers of `compare` or `check` may have regressed, or --check has checked nothing
   124  the ranks of the program that `launch` has started waited for each other for ever
   126  the program of `launch` cannot be executed
   127  the program of `launch` was not found

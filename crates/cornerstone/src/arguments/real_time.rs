@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use benchmark::{OsIsolation, RealTime};
 use clap::Args;
+use record::Required;
 
 use super::{Seconds, Share};
 
@@ -14,6 +15,13 @@ pub(crate) struct RealTimeArguments {
     /// it is refused, and 3 if it is neither refused nor proven
     #[arg(long, value_name = "TIME")]
     pub(crate) period: Option<Seconds>,
+
+    /// Require these of every instance, each of them optional: period=TIME (as --period), latency=TIME from the beginning
+    /// of an instance to its result, jitter=TIME by which the time between two results differs from the period, and
+    /// miss=SHARE of the instances that may miss any of them (as --miss-rate). The status is 0 if this is proven, 1 if it
+    /// is refused, and 3 if neither; --resume continues a proof
+    #[arg(long, value_name = "PART=VALUE,...", conflicts_with_all = ["period", "miss_rate"])]
+    pub(crate) require: Option<Requirement>,
 
     /// The first period of the search [default: measured, by instances back to back]
     #[arg(long, value_name = "TIME", conflicts_with = "period")]
@@ -117,11 +125,60 @@ impl FromStr for Isolated {
     }
 }
 
+/// What is required of every instance, and how often it may be missed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Requirement {
+    period: Option<Seconds>,
+    latency: Option<Seconds>,
+    jitter: Option<Seconds>,
+    miss: Option<Share>,
+}
+
+impl FromStr for Requirement {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut required = Requirement::default();
+        for part in text.split(',').map(str::trim) {
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            let is_new = match name.trim() {
+                "period" => required.period.replace(value.parse()?).is_none(),
+                "latency" => required.latency.replace(value.parse()?).is_none(),
+                "jitter" => required.jitter.replace(value.parse()?).is_none(),
+                "miss" => required.miss.replace(miss_rate(value)?).is_none(),
+                _ => return Err(format!("'{part}' is none of {PARTS}")),
+            };
+            if !is_new {
+                return Err(format!("'{name}' is given twice"));
+            }
+        }
+        Ok(required)
+    }
+}
+
+const PARTS: &str = "period=TIME, latency=TIME, jitter=TIME and miss=SHARE";
+
 impl RealTimeArguments {
+    /// Returns the option of a search that stands beside a period that is required.
+    pub(crate) fn beside_required_period(&self) -> Option<&'static str> {
+        self.require.and_then(|required| required.period)?;
+        let of_searches = [
+            ("--guess", self.guess.is_some()),
+            ("--width", self.width.is_some()),
+            ("--repeats", self.repeats.is_some()),
+            ("--search-limit", self.search_limit.is_some()),
+            ("--confirm", self.confirm.is_some()),
+            ("--searches", self.searches.is_some()),
+            ("--explain", self.explain),
+        ];
+        of_searches.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+    }
+
     /// Returns these arguments, completed with those of `earlier`.
     pub(crate) fn or(self, earlier: RealTimeArguments) -> RealTimeArguments {
         RealTimeArguments {
             period: self.period.or(earlier.period),
+            require: self.require.or(earlier.require),
             guess: self.guess.or(earlier.guess),
             duration: self.duration.or(earlier.duration),
             instances: self.instances.or(earlier.instances),
@@ -141,12 +198,18 @@ impl RealTimeArguments {
     pub(crate) fn settings(&self, defaults: RealTime) -> RealTime {
         let seconds = |given: Option<Seconds>| given.map(|Seconds(s)| s);
         let share = |given: Option<Share>, default| given.map_or(default, |Share(share)| share);
+        let required = self.require.unwrap_or_default();
+        let us = |given: Option<Seconds>| seconds(given).map(|s| 1e6 * s);
         RealTime {
-            period_s: seconds(self.period).or(defaults.period_s),
+            period_s: seconds(self.period.or(required.period)).or(defaults.period_s),
+            required: self.require.map(|required| Required {
+                latency_us: us(required.latency),
+                jitter_us: us(required.jitter),
+            }),
             guess_s: seconds(self.guess).or(defaults.guess_s),
             duration_s: seconds(self.duration).or(defaults.duration_s),
             instances: self.instances.or(defaults.instances),
-            miss_rate: share(self.miss_rate, defaults.miss_rate),
+            miss_rate: share(self.miss_rate.or(required.miss), defaults.miss_rate),
             width: share(self.width, defaults.width),
             repeats: self.repeats.unwrap_or(defaults.repeats),
             search_limit_s: seconds(self.search_limit).or(defaults.search_limit_s),
@@ -189,13 +252,38 @@ impl TaskArguments {
 fn miss_rate(text: &str) -> Result<Share, String> {
     match text.trim().trim_end_matches('%').parse() {
         Ok(0.0) => Ok(Share(RealTime::NONE_MISSED)),
-        _ => text.parse(),
+        _ => match text.parse()? {
+            Share(share) if share < RealTime::MISS_RATE_MIN => Err(format!(
+                "'{text}' takes more instances than a run can judge; {:e} is the least",
+                RealTime::MISS_RATE_MIN
+            )),
+            share => Ok(share),
+        },
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_requirement_has_each_part_once_and_no_other() {
+        let read = |text: &str| text.parse::<Requirement>();
+        let (period, miss) = (Some(Seconds(0.02)), Some(Share(1e-6)));
+        let whole = Requirement { period, miss, ..Requirement::default() };
+        assert_eq!(read("period=20ms, miss=1e-6"), Ok(whole));
+        let latency = Some(Seconds(0.06));
+        assert_eq!(read("latency=60ms"), Ok(Requirement { latency, ..Requirement::default() }));
+        for (wrong, why) in [
+            ("", "period=TIME"),
+            ("latency", "not a time"),
+            ("rate=5%", "'rate=5%' is none of"),
+            ("jitter=1ms,jitter=2ms", "'jitter' is given twice"),
+            ("miss=1e-12", "1e-7 is the least"),
+        ] {
+            assert!(read(wrong).unwrap_err().contains(why), "{wrong}: {:?}", read(wrong));
+        }
+    }
 
     #[test]
     fn hygiene_is_a_list_of_its_parts_or_none() {

@@ -27,7 +27,7 @@ pub(crate) const LAUNCHES_BEFORE: &str = "CORNERSTONE_LAUNCHES_BEFORE";
 /// A command line that measures.
 pub(crate) struct MeasuredCommand {
     line: String,
-    /// True if it is a `cornerstone run`, which writes a results file.
+    /// True if it is a `cornerstone run`, or another command of it that measures and writes a results file.
     of_cornerstone: bool,
 }
 
@@ -116,13 +116,16 @@ impl MeasuredCommand {
     }
 }
 
-/// Returns whether these two words of a line are `cornerstone run`. Compared builds may be files in one folder, such as
-/// `cornerstone-old` and `cornerstone.new`.
+/// Subcommands that measure.
+const MEASURING: [&str; 4] = ["run", "pipeline", "pmp", "corner-turn"];
+
+/// Returns whether these two words of a line are `cornerstone run` or another command that measures. Compared builds may
+/// be files in one folder, such as `cornerstone-old` and `cornerstone.new`.
 fn is_run(program: &str, command: &str) -> bool {
     let name = Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let suffix = name.strip_prefix("cornerstone");
     suffix.is_some_and(|suffix| suffix.is_empty() || suffix.starts_with(['-', '.', '_']))
-        && command == "run"
+        && MEASURING.contains(&command)
 }
 
 /// Returns a run's measurements as those of launch `number` of several runs. If the run has several launches, they stay
@@ -195,6 +198,7 @@ mod tests {
         assert!(is_ours("env A=1 nice cornerstone run").unwrap());
         assert!(is_ours("./cornerstone-old run ping-pong").unwrap());
         assert!(is_ours("builds/cornerstone.new run").unwrap());
+        assert!(is_ours("cornerstone pipeline chain.toml --require period=20ms").unwrap());
         assert!(!is_ours("cornerstones run").unwrap());
         assert!(!is_ours("mpiexec -n 2 osu_latency").unwrap());
         assert!(!is_ours("cornerstone launch -n 2 osu_latency --out x").unwrap());

@@ -18,7 +18,9 @@ const CHAIN: &str = "chain";
 
 /// Metrics of a whole chain that are columns, after its period and the interval of the period. A terminal has no room
 /// for more.
-const COLUMNS: [&str; 3] = ["miss-rate", "response", "latency"];
+const COLUMNS: [&str; 4] = ["miss-rate", "response", "latency", "jitter"];
+/// Minimum number of samples one of which is beyond the 99th percentile.
+const FOR_P99: u64 = 100;
 
 /// Returns the tables of `found`, which are of one benchmark and one number of ranks, or `None` unless they are of
 /// chains.
@@ -109,7 +111,10 @@ impl<'a> Measurements<'a> {
             for metric in ["jitter", "computing"] {
                 let found = self.get(case, metric);
                 row.push(found.map_or_else(String::new, median));
-                let p99 = |m: &Measurement| quantity(m.summary.p99, &m.unit);
+                let p99 = |m: &Measurement| match m.summary.n < FOR_P99 {
+                    true => format!("of {}", m.summary.n),
+                    false => quantity(m.summary.p99, &m.unit),
+                };
                 row.push(found.map_or_else(String::new, p99));
             }
             row

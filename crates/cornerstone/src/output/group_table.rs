@@ -61,7 +61,9 @@ impl Columns {
         let first = || found.iter().map(|f| f.measurement).filter(|m| m.metric == metrics[0]);
         Columns {
             with_interval: first().any(|m| !m.is_exact() || m.summary.ci_low < m.summary.ci_high),
-            with_p99: first().any(|m| !m.is_exact() || m.summary.p99 > m.summary.median),
+            // A period and its bounds are no samples.
+            with_p99: first()
+                .any(|m| m.search.is_none() && (!m.is_exact() || m.summary.p99 > m.summary.median)),
             parameters: parameters.into_iter().collect(),
             sized: found.iter().any(|entry| entry.measurement.size_bytes > 0),
             metrics,

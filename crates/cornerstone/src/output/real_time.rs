@@ -1,9 +1,11 @@
 //! The text below the table of a periodic benchmark: the result of the search, the latest instances, and the pauses.
 
 use analysis::pauses::{cause, explained};
-use record::{During, LateInstance, Measurement, Pauses, PeriodSearch, SeenPause};
+use record::{During, Measurement, Pauses, PeriodSearch, SeenPause};
 
-use crate::wording::{forecast, outcome, pause_kind, pause_summary, quantity, without_pauses};
+use crate::wording::{
+    forecast, judged_times, late, outcome, pause_kind, pause_summary, quantity, without_pauses,
+};
 
 /// Number of the latest instances that are shown. The results file has more.
 const LATE_SHOWN: usize = 3;
@@ -15,15 +17,15 @@ const NO_PAUSE: &str = "no rank saw a pause that explains it: the work or its me
 pub(super) fn search(measurement: &Measurement) -> Option<String> {
     let search = measurement.search.as_ref()?;
     let mut text = format!("{}: {}\n", name(measurement), outcome(search).join("\n  "));
-    for line in forecast(search) {
+    for line in judged_times(search).iter().chain(&forecast(search)) {
         text += &format!("  {line}\n");
     }
     for line in without_pauses(search) {
         text += &format!("    {line}\n");
     }
-    for late in search.worst.iter().take(LATE_SHOWN) {
-        let cause = cause(late, &search.pauses);
-        text += &format!("  {}\n    {}\n", words(late), cause.map_or(NO_PAUSE.into(), paused));
+    for one in search.worst.iter().take(LATE_SHOWN) {
+        let cause = cause(one, &search.pauses);
+        text += &format!("  {}\n    {}\n", late(one), cause.map_or(NO_PAUSE.into(), paused));
     }
     text += &blame(search).map_or_else(String::new, |blame| format!("  {blame}\n"));
     text += &hygiene(search);
@@ -34,18 +36,6 @@ fn name(measurement: &Measurement) -> String {
     let parameters = measurement.parameters.iter();
     let shown = parameters.map(|(name, value)| format!(" {}={value}", name.replace('_', " ")));
     format!("{}{}", measurement.benchmark, shown.collect::<String>())
-}
-
-fn words(late: &LateInstance) -> String {
-    format!(
-        "late: rank {} (stage {}) by {} in instance {} of {}, {:.3} s after the search began",
-        late.rank,
-        late.stage,
-        quantity(late.late_us, "us"),
-        late.instance,
-        quantity(late.period_us, "us"),
-        late.at_s
-    )
 }
 
 /// Returns a sentence about the pause that made an instance late.

@@ -17,7 +17,8 @@ pub(super) fn pictures(benchmark: &Benchmark) -> Markup {
     let Some(metric) = benchmark.metric("jitter") else { return html! {} };
     let mut wholes: Vec<Vec<&Measurement>> = Vec::new();
     let mut runs: Vec<usize> = Vec::new();
-    for point in &metric.points {
+    let of_stages = |m: &Measurement| m.parameters.contains_key(STAGE);
+    for point in metric.points.iter().filter(|point| of_stages(point.measurement)) {
         let m = point.measurement;
         let same = |(run, whole): (&usize, &Vec<&Measurement>)| {
             *run == point.run && whole_of(whole[0]) == whole_of(m) && whole[0].fabric == m.fabric

@@ -3,6 +3,7 @@
 mod chain_cost;
 mod forecast;
 mod gain;
+mod judged;
 mod machine_states;
 mod numbers;
 mod pause_summary;
@@ -13,6 +14,7 @@ mod slow_pairs;
 pub(crate) use chain_cost::chain_cost;
 pub(crate) use forecast::{explained_gains, forecast, without_pauses};
 pub(crate) use gain::gains;
+pub(crate) use judged::{judged_times, late};
 pub(crate) use machine_states::{stages_applied, states_met};
 pub(crate) use numbers::{
     about_size, exact_change, percent, precise, quantity, ratio_change, significant, size,

@@ -1,6 +1,6 @@
 //! The result of a search for the shortest period in sentences, with its reservations.
 
-use record::{PeriodSearch, SearchEnd, Trial};
+use record::{PeriodSearch, Required, SearchEnd, Trial};
 
 use super::numbers::{percent, quantity, share_at_least, share_at_most, wanted_share};
 use super::phrases;
@@ -51,8 +51,14 @@ fn basis(search: &PeriodSearch) -> String {
         SearchEnd::OnePeriod => by_launches(search),
         _ => format!("; {}", phrases::counted(search.trials.len(), "trial")),
     };
+    let Required { latency_us, jitter_us } = search.required.unwrap_or_default();
+    let limit = |name: &str, us: Option<f64>| {
+        us.map_or(String::new(), |us| format!("{name} at most {}, ", quantity(us, "us")))
+    };
     format!(
-        "wanted: at most {} missed, at {} confidence{trials}",
+        "wanted: {}{}at most {} missed, at {} confidence{trials}",
+        limit("latency", latency_us),
+        limit("jitter", jitter_us),
         wanted_share(search.miss_rate),
         percent(search.confidence)
     )
@@ -218,6 +224,8 @@ mod tests {
             longest_refused_us: refused,
             shortest_sustained_us: sustained,
             miss_rate: 0.01,
+            required: None,
+            judged: Vec::new(),
             confidence: 0.95,
             proven: true,
             miss_rate_max: Some(0.009),

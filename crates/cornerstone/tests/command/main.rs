@@ -39,6 +39,7 @@ mod reading;
 mod real_time;
 mod report;
 mod requests;
+mod requirements;
 mod results;
 mod resuming;
 mod sci;

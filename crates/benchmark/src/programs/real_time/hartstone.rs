@@ -160,7 +160,9 @@ impl Task {
             }
             // Due at the end of its last base period.
             let due = (job + 1) * ratio - 1;
-            deadlines.ended(due, self.pair as u64, rank.now());
+            let (pair, now) = (self.pair as u64, rank.now());
+            deadlines.delivered((job * ratio, due), pair, now);
+            deadlines.judged(due, pair, now);
         }
         Ok(())
     }

@@ -10,8 +10,10 @@ use crate::data::Blocks;
 use crate::declaration::{Benchmark, Group, Repeats};
 use crate::options::PERIODS;
 use crate::paper;
-use crate::period::{self, Deadlines, Known, Trial, derived};
-use crate::pipeline::{Member, Mode, SETTLING, WAYS, computing_us, in_rounds, profile, source_of};
+use crate::period::{self, Deadlines, Known, SearchOutcome, Trial, derived};
+use crate::pipeline::{
+    Member, Mode, Profile, SETTLING, WAYS, computing_us, in_rounds, profile, source_of,
+};
 use crate::program::Program;
 use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
 use crate::ranks::{Placement, RankRule};
@@ -52,7 +54,7 @@ pub(in crate::programs) const PIPELINE: Benchmark = Benchmark {
 
 const ROWS: &str = "rows";
 const MODE: &str = "mode";
-/// Number of matrices of the trial in which latency and jitter are recorded, and its longest time.
+/// Number of matrices of a trial in which only the stages are observed, and its longest time.
 const PROFILED: u64 = 1000;
 const PROFILED_S_MAX: f64 = 5.0;
 /// Time that this takes at a period of a millisecond.
@@ -157,25 +159,7 @@ fn flowing(
     };
     let found = period::find_knowing(bench, known, &mut body)?;
     let period_us = found.search.as_ref().and_then(|search| search.shortest_sustained_us);
-    let period = period_us.map(|us| TimeSpan::from_s(us / 1e6));
-    let instances =
-        period.map_or(0, |period| ((PROFILED_S_MAX / period.as_s()) as u64).clamp(2, PROFILED));
-    let mut count = instances.to_ne_bytes();
-    bench.rank.broadcast(0, &mut count)?;
-    let instances = u64::from_ne_bytes(count);
-    let profiled = period::keep_up(bench, &mut body, period, instances)?;
-    let profile = match profiled {
-        Some((begin, period)) => {
-            let stamps = member.bring_stamps(bench.rank, instances)?;
-            let found = member.bring_found(bench.rank, chain)?;
-            let subject = bench.subject(Parameters::new());
-            let summarise = |samples: &[f64]| subject.summary(samples);
-            let at = (begin.as_ps(), period);
-            (bench.shape.me == 0).then(|| profile(chain, (&stamps, found), at, summarise))
-        }
-        None => None,
-    };
-    let profile = profile.transpose()?;
+    let profile = profiled(bench, (chain, period_us), member, mode, &found)?;
     let computing_us = (bench.shape.me == 0).then(|| computing_us(rounds)).flatten();
     let subject = bench.subject(Parameters::new());
     let summarise = |samples: &[f64]| subject.summary(samples);
@@ -190,6 +174,40 @@ fn flowing(
         }
         Ok(also)
     })
+}
+
+/// Returns the profile of the chain at a period, at rank 0. The stages are those of the last trial if it had this period,
+/// or else of another one.
+fn profiled(
+    bench: &mut Bench<'_>,
+    (chain, period_us): (&Chain, Option<f64>),
+    member: &mut Member,
+    mode: Mode,
+    found: &SearchOutcome,
+) -> Result<Option<Profile>> {
+    let period = period_us.map(|us| TimeSpan::from_s(us / 1e6)).unwrap_or_default();
+    let mut words = [period.as_ps().to_ne_bytes()];
+    bench.rank.broadcast(0, words.as_flattened_mut())?;
+    let period = TimeSpan::from_ps(u64::from_ne_bytes(words[0]));
+    if period == TimeSpan::ZERO {
+        return Ok(None);
+    }
+    if member.last().is_none_or(|trial| trial.period != period) {
+        let instances = ((PROFILED_S_MAX / period.as_s()) as u64).clamp(2, PROFILED);
+        let mut body = |rank: &mut dyn Rank, trial: &Trial, deadlines: &mut Deadlines| {
+            member.keep_up(mode, rank, trial, deadlines)
+        };
+        period::keep_up(bench, &mut body, period, instances)?;
+    }
+    let instances = member.last().map_or(0, |trial| trial.instances);
+    let stamps = member.bring_stamps(bench.rank, instances)?;
+    let targets = member.bring_found(bench.rank, chain)?;
+    if bench.shape.me != 0 {
+        return Ok(None);
+    }
+    let subject = bench.subject(Parameters::new());
+    let summarise = |samples: &[f64]| subject.summary(samples);
+    profile(chain, found, (&stamps, targets), period, summarise).map(Some)
 }
 
 /// Returns the ratio of `period` to the computing of the busiest processor.

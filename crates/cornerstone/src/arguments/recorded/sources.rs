@@ -20,7 +20,7 @@ pub(super) enum Source {
 }
 
 /// All options of the commands that a run can resume, by their names in the definition of the command line.
-pub(super) const SOURCES: [(&str, Source); 65] = [
+pub(super) const SOURCES: [(&str, Source); 66] = [
     // run
     ("names", Source::File),
     ("ranks", Source::File),
@@ -50,6 +50,7 @@ pub(super) const SOURCES: [(&str, Source); 65] = [
     ("duration", Source::File),
     ("instances", Source::File),
     ("miss_rate", Source::File),
+    ("require", Source::File),
     ("width", Source::File),
     ("repeats", Source::File),
     ("search_limit", Source::File),

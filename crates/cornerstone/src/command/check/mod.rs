@@ -18,6 +18,7 @@ use crate::failure::{Failure, STATUS_FAILED, STATUS_UNDECIDED};
 use crate::interruption::{Interruption, interrupted};
 use crate::measured::{MeasuredCommand, Unmeasured, as_launch};
 use crate::output::print;
+use crate::period_verdict;
 use crate::progress::note;
 use crate::results;
 use crate::wording::counted;
@@ -31,7 +32,8 @@ const WITHIN_S: f64 = 3600.0;
 /// one launch of each of 39 runs, one launch of a new run suffices for a decision at 95 %: 2 / C(40, 1).
 const RUNS_COMPARED: usize = 39;
 
-/// Measures and compares. The status is 1 if a number is slower in both measurements, and 3 if that is undecided.
+/// Measures and compares. The status is 1 if a number is slower in both measurements or a requirement is refused, and 3
+/// if that is undecided.
 pub(crate) fn execute(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
     let command = MeasuredCommand::new(&arguments.command)?;
     let history = match arguments.against.exists() || !arguments.add {
@@ -46,7 +48,9 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
         interruption: Interruption::watch(),
         known: history.series(&Search::default()),
     };
-    let first = check.measure()?;
+    let measured = check.measure()?;
+    let required = period_verdict::requirements_held(&measured);
+    let first = timed_only(measured);
     check.keep_own_machine(&first)?;
     let (suspects, undecided) = check.judged(&first);
     let again = match suspects.is_empty() {
@@ -54,7 +58,7 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
         false => {
             let seem = if suspects.len() == 1 { "seems" } else { "seem" };
             note(&format!("{} {seem} slower: measured again", counted(suspects.len(), "number")));
-            let second = check.measure()?;
+            let second = timed_only(check.measure()?);
             check.judged(&second).0
         }
     };
@@ -76,6 +80,11 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
         }
     };
     print(&text)?;
+    match required {
+        Err(failure) if outcome.confirmed.is_empty() => return Err(failure),
+        Err(failure) => note(failure.message()),
+        Ok(()) => {}
+    }
     Ok(match (outcome.confirmed.is_empty(), open) {
         (false, _) => ExitCode::from(STATUS_FAILED),
         (true, 0) => ExitCode::SUCCESS,
@@ -108,7 +117,7 @@ impl Check<'_> {
             let path = results::add_to_folder(&self.arguments.against, &run)?;
             note(&format!("results  {}", path.display()));
         }
-        Ok(timed_only(pooled(run)))
+        Ok(pooled(run))
     }
 
     /// Launches it once, after so many launches that dealt their places.

@@ -9,10 +9,10 @@ mod request;
 mod rounds;
 mod session;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use benchmark::{Benchmark, Group, Launch, PlanError, Repeats, Settings, plan, select};
+use benchmark::{Benchmark, Group, Launch, PlanError, RealTime, Repeats, Settings, plan, select};
 use record::Key;
 
 use crate::arguments::RunArguments;
@@ -109,10 +109,20 @@ fn launches(
     number: u32,
 ) -> Result<Vec<Launch>, Failure> {
     let earlier = request.earlier().into_iter().flat_map(|run| &run.measurements);
-    let done: BTreeSet<Key> = earlier
-        .filter(|measurement| measurement.launch == number)
-        .map(|measurement| measurement.key())
-        .collect();
+    let of_this_launch = earlier.filter(|measurement| measurement.launch == number);
+    let mut done: BTreeMap<Key, bool> = BTreeMap::new();
+    // The latest measurement of a case counts.
+    for measurement in of_this_launch {
+        let is_done = done.entry(measurement.key()).or_insert(true);
+        if let Some(search) = &measurement.search {
+            *is_done = !settings.real_time.continues(search);
+        }
+    }
+    let done = done.into_iter().filter(|(_, is_done)| *is_done).map(|(key, _)| key).collect();
+    let trials = request.earlier().into_iter().flat_map(|run| &run.trials);
+    let trials = trials.filter(|line| line.launch == number).cloned().collect();
+    let real_time = RealTime { earlier: trials, ..settings.real_time.clone() };
+    let settings = &Settings { real_time, ..settings.clone() };
     let processors = request.processors();
     let ranks = request.ranks.as_deref();
     let planned = plan(selection, ranks, processors, settings, &done).map_err(refused)?;

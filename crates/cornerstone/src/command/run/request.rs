@@ -86,7 +86,7 @@ impl Request {
         if arguments.explain_plan && arguments.names.is_empty() {
             arguments.names.push(EVERYTHING.into());
         }
-        check_overview(&arguments)?;
+        check_combinations(&arguments)?;
         let settings = settings(&arguments);
         let launches = launches(&arguments, &fabric, &settings)?;
         if arguments.spread.is_some() && launches.most < 2 {
@@ -158,8 +158,13 @@ impl Request {
     }
 }
 
-/// Refuses options that choose among the cases of benchmarks if none is named: the cases of the overview are fixed.
-fn check_overview(arguments: &RunArguments) -> Result<(), Failure> {
+/// Refuses options that choose among the cases of benchmarks if none is named, because the cases of the overview are
+/// fixed, and options of a search beside a period that is required.
+fn check_combinations(arguments: &RunArguments) -> Result<(), Failure> {
+    if let Some(option) = arguments.real_time.beside_required_period() {
+        return Err(Failure::usage(format!("{option} is for searches, and a period is required"))
+            .hint(format!("omit {option}, or period= of --require")));
+    }
     let given = [
         ("--sizes", arguments.sizes.is_some()),
         ("--only", !arguments.only.is_empty()),

@@ -1,15 +1,15 @@
 //! Tests periods of chains: met, missed, and searched.
 
 use super::{CHAIN, CHAIN_OF_TWO, SHORT, STOPPING, median_of, simulated};
-use crate::lab::Lab;
+use crate::lab::{Lab, words};
 
 #[test]
 fn a_period_of_a_chain_is_kept_up_with_checked_results() {
     let lab = Lab::new();
     lab.write("image.toml", CHAIN);
-    let words = [&["pipeline", "image.toml", "--timing", "both", "--out", "run.jsonl"][..], &SHORT]
-        .concat();
-    lab.succeed(&words);
+    // Twelve matrices, of which eight fill the chain.
+    let period = "--period 100ms --instances 12 --miss-rate 99%";
+    lab.succeed(&words(&format!("pipeline image.toml --timing both --out run.jsonl {period}")));
     let found = lab.measurements("run.jsonl");
     let has = |mode: &str, metric: &str| {
         found.iter().any(|m| m["parameters"]["mode"] == mode && m["metric"] == metric)
@@ -95,7 +95,7 @@ fn late_matrices_are_told_with_the_pauses_that_put_them_off() {
     lab.write("stopping.toml", STOPPING);
     lab.write("image.toml", CHAIN_OF_TWO);
     let words = ["pipeline", "image.toml", "--fabric", "sim:stopping.toml", "--period", "2ms"];
-    let ended = lab.run(&[&words[..], &["--instances", "400", "--out", "run.jsonl"]].concat());
+    let ended = lab.run(&[&words[..], &["--instances", "300", "--out", "run.jsonl"]].concat());
     ended.refuses(1, &["pipeline, 2 ranks: 2.00 ms is refused"]);
     // A pause at the beginning of a period delays the source by the whole pause, and every late matrix is late because
     // of it.

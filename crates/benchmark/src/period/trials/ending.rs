@@ -1,0 +1,114 @@
+//! What a search keeps besides its trials, and its outcome.
+
+use std::collections::BTreeMap;
+
+use contract::{Result, TimeSpan};
+use record::{LateInstance, PeriodSearch, SeenPause};
+
+use super::{PAUSES_KEPT, TrialRunner, TriedPeriod};
+use crate::period::command::Command;
+use crate::period::decision::Answer;
+use crate::period::forecast::Forecast;
+use crate::period::notes::{Interruption, LateEnd, WORST_KEPT};
+use crate::period::outcome::SearchOutcome;
+use crate::period::segment::TrialSegment;
+
+impl TrialRunner<'_, '_> {
+    pub(super) fn keep_worst(&mut self, period: TimeSpan, made: u64, segment: &TrialSegment) {
+        let record = |&(rank, late): &(usize, LateEnd)| LateInstance {
+            period_us: period.as_us(),
+            instance: made + late.instance,
+            rank,
+            stage: late.stage,
+            late_us: late.late.as_us(),
+            broken: late.broken,
+            at_s: late.at.since(self.begin).as_s(),
+        };
+        let period_us = period.as_us();
+        let (mut same, others): (Vec<_>, Vec<_>) = std::mem::take(&mut self.worst)
+            .into_iter()
+            .partition(|late| late.period_us == period_us);
+        same.extend(segment.worst.iter().map(record));
+        same.sort_by(|a, b| b.late_us.total_cmp(&a.late_us));
+        same.truncate(WORST_KEPT);
+        same.extend(others);
+        self.worst = same;
+    }
+
+    pub(super) fn keep_pauses(&mut self, segment: &TrialSegment) {
+        let record = |&(rank, pause): &(usize, Interruption)| SeenPause {
+            rank,
+            at_s: pause.at.since(self.begin).as_s(),
+            length_us: pause.length.as_us(),
+            during: pause.during,
+            stage: pause.stage,
+        };
+        self.pauses.extend(segment.pauses.iter().map(record));
+        if self.pauses.len() > 2 * PAUSES_KEPT {
+            self.keep_longest_pauses();
+        }
+    }
+
+    fn keep_longest_pauses(&mut self) {
+        self.pauses.sort_by(|a, b| b.length_us.total_cmp(&a.length_us));
+        self.pauses.truncate(PAUSES_KEPT);
+    }
+
+    /// Ends the search on every rank, and returns its outcome.
+    pub(in crate::period) fn conclude(mut self, answer: Answer) -> Result<SearchOutcome> {
+        let Answer { end, longest_refused, shortest_sustained } = answer;
+        let limit_s = self.bench.settings.real_time.search_limit_s;
+        Command::End { period: shortest_sustained }.send(self.bench.rank)?;
+        self.keep_longest_pauses();
+        self.pauses.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+        // The period whose responses are reported: the sustained one, else the refused one, else the one that was tried
+        // last.
+        let shown = shortest_sustained.or(longest_refused).unwrap_or(self.last);
+        let worst = self.worst_near(shown.as_us());
+        let TriedPeriod { trials, instances } = self.tried.remove(&shown).unwrap_or_default();
+        // The confirmation's miss rate is preferred: the period was not chosen for it.
+        let (confirmation, confirmed) = self.held.map(|held| (held.trial, held.rate)).unzip();
+        let miss_rate = confirmed.unwrap_or_else(|| self.wanted.rate(&instances.missed, trials));
+        let search = PeriodSearch {
+            end,
+            longest_refused_us: longest_refused.map(TimeSpan::as_us),
+            shortest_sustained_us: shortest_sustained.map(TimeSpan::as_us),
+            miss_rate: self.wanted.miss_rate,
+            required: self.bench.settings.real_time.required,
+            judged: instances.distributions(self.wanted.miss_rate),
+            confidence: self.wanted.confidence,
+            proven: shortest_sustained.is_some() && self.wanted.is_proven(&miss_rate),
+            miss_rate_max: shortest_sustained.map(|_| miss_rate.max),
+            instances_needed: self.wanted.instances_needed(),
+            limit_s,
+            confirmation,
+            unconfirmed: self.failed,
+            confirm_times: self.schedule.times,
+            worst,
+            pauses: self.pauses,
+            forecast: self.forecast.as_ref().map(Forecast::record),
+            no_forecast: self.no_forecast,
+            trials: self.trials,
+            hygiene: BTreeMap::new(),
+        };
+        let us = |ps: Vec<u64>| ps.into_iter().map(|ps| TimeSpan::from_ps(ps).as_us()).collect();
+        Ok(SearchOutcome {
+            search: Some(search),
+            miss_rate: Some(miss_rate),
+            responses_us: us(instances.responses_ps),
+            latencies_us: us(instances.latencies_ps),
+            jitters_us: us(instances.jitters_ps),
+        })
+    }
+
+    /// Returns the latest instances: first those of the reported period, then those of the nearest periods.
+    fn worst_near(&mut self, shown_us: f64) -> Vec<LateInstance> {
+        let mut worst = std::mem::take(&mut self.worst);
+        let distance = |late: &LateInstance| (late.period_us - shown_us).abs();
+        worst.sort_by(|a, b| {
+            distance(a).total_cmp(&distance(b)).then(b.late_us.total_cmp(&a.late_us))
+        });
+        worst.truncate(2 * WORST_KEPT);
+        worst
+    }
+}
