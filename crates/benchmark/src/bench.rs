@@ -91,7 +91,9 @@ impl Bench<'_> {
     pub(crate) fn skips_without_rate(&mut self, kinds: &[WorkKind]) -> Result<bool> {
         let described = self.rank.describe();
         let missing = kinds.iter().filter(|kind| described.without_rate.contains(kind));
-        let keys: Vec<String> = missing.map(|kind| format!("`{}`", kind.rate_key())).collect();
+        let mut keys: Vec<String> = missing.map(|kind| format!("`{}`", kind.rate_key())).collect();
+        keys.sort();
+        keys.dedup();
         if keys.is_empty() {
             return Ok(false);
         }

@@ -1,5 +1,6 @@
 //! A processing chain: its matrices, and the functions of each stage.
 
+use contract::{Work, WorkKind};
 use kernels::Complex32;
 use serde::{Deserialize, Serialize};
 
@@ -126,17 +127,26 @@ impl Chain {
 
     /// Returns the nominal floating-point operations on a matrix in the whole chain. A corner turn has none.
     pub(crate) fn operations(&self) -> f64 {
-        let (mut rows, mut columns, mut operations) = (self.rows, self.columns, 0.0);
-        for stage in &self.stages {
-            for function in stage.row_functions() {
-                operations += function.kind().work(function, rows, columns).amount as f64;
-                columns = function.columns(columns).unwrap_or(columns);
-            }
-            if stage.turns() {
-                (rows, columns) = (columns, rows);
+        let operations = self.works().into_iter().filter(|(function, _)| !function.turns());
+        operations.map(|(_, work)| work.amount as f64).sum()
+    }
+
+    /// Returns the kinds of work of the chain's functions.
+    pub(crate) fn kinds(&self) -> Vec<WorkKind> {
+        self.works().into_iter().map(|(_, work)| work.kind).collect()
+    }
+
+    /// Returns each function with its work on a whole matrix.
+    fn works(&self) -> Vec<(&Function, Work)> {
+        let (mut rows, mut columns, mut works) = (self.rows, self.columns, Vec::new());
+        for function in self.stages.iter().flat_map(|stage| &stage.functions) {
+            works.push((function, function.kind().work(function, rows, columns)));
+            columns = function.columns(columns).unwrap_or(columns);
+            if function.turns() {
+                std::mem::swap(&mut rows, &mut columns);
             }
         }
-        operations
+        works
     }
 
     /// Returns the numbers of rows and columns of the result.

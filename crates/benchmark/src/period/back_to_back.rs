@@ -22,8 +22,7 @@ const ROUNDS: usize = 9;
 const SHARE_OF_TRIAL: f64 = 0.1;
 /// Longest time of all rounds, as a share of a search.
 const SHARE_OF_SEARCH: f64 = 0.1;
-/// Number of first instances of a part that are not timed, because the job fills its buffers, and of last ones, in which
-/// it only empties them.
+/// Number of instances of a short run, in which the job fills its buffers and empties them.
 const FILLING: u64 = 8;
 const INSTANCES_MIN: u64 = 3 * FILLING;
 const INSTANCES_MAX: u64 = 4096;
@@ -55,8 +54,9 @@ pub(crate) fn back_to_back(
         let mut round = Vec::with_capacity(ways);
         for number in 0..ways {
             way.set(number);
-            let segment = segments.run(bench.rank, TimeSpan::ZERO, instances)?;
-            round.extend(each_us(&segment));
+            let short = segments.run(bench.rank, TimeSpan::ZERO, FILLING)?;
+            let long = segments.run(bench.rank, TimeSpan::ZERO, instances)?;
+            round.extend(each_us(&short, &long));
         }
         rounds.push(round);
         let is_over = bench.rank.now().since(begin).as_s() >= 2.0 * all_s;
@@ -115,14 +115,15 @@ fn instances(settings: &RealTime, each: TimeSpan, ways: usize) -> u64 {
     (instances as u64).clamp(INSTANCES_MIN, INSTANCES_MAX)
 }
 
-/// Returns the time of an instance between the filling of the buffers and the emptying; `None` at ranks other than 0.
-fn each_us(segment: &TrialSegment) -> Option<f64> {
-    let responses = &segment.responses_ps;
-    let until = responses.len().checked_sub(FILLING as usize)?;
-    let (filling, timed) = responses[..until].split_at_checked(FILLING as usize)?;
-    let end = |responses: &[u64]| responses.iter().copied().max();
-    let span = end(timed)?.saturating_sub(end(filling)?);
-    Some(span as f64 / 1e6 / timed.len() as f64)
+/// Returns the time of an instance: by how much a long run takes longer than a short one. Both fill the buffers first and
+/// empty them at the end, so this is never less than an instance computes. `None` at ranks other than 0.
+fn each_us(short: &TrialSegment, long: &TrialSegment) -> Option<f64> {
+    let end = |segment: &TrialSegment| segment.responses_ps.iter().copied().max();
+    let more = long.responses_ps.len().checked_sub(short.responses_ps.len())?;
+    let (all, few) = (end(long)?, end(short)?);
+    // A pause that makes the short run the longer one leaves only the long run, with its filling.
+    let (span, count) = if few < all { (all - few, more) } else { (all, long.responses_ps.len()) };
+    Some(span as f64 / 1e6 / count as f64)
 }
 
 #[cfg(test)]
@@ -135,13 +136,12 @@ mod tests {
 
     #[test]
     fn what_fills_and_empties_the_buffers_is_not_timed() {
-        // The results between the first and the last eight follow each other at equal times; the last ones faster.
-        let filled = [90, 91, 92, 93, 94, 95, 96, 100, 120, 140, 160];
-        let us = filled.into_iter().chain((1..=8).map(|number| 160 + 10 * number));
-        let us: Vec<u64> = us.collect();
-        let ps = us.into_iter().map(|us| us * 1_000_000).collect();
-        assert_eq!(each_us(&segment(ps)), Some(20.0));
-        assert_eq!(each_us(&segment(Vec::new())), None);
+        // Filling and emptying takes 100 us, and each instance 20 us: 260 us for 8 of them and 580 us for 24.
+        let us = |times: Vec<u64>| segment(times.into_iter().map(|us| us * 1_000_000).collect());
+        let (short, long) = (us(vec![260; 8]), us((0..24).map(|one| 120 + 20 * one).collect()));
+        assert_eq!(each_us(&short, &long), Some(20.0));
+        assert_eq!(each_us(&us(vec![2400; 8]), &long), Some(580.0 / 24.0), "a pause");
+        assert_eq!(each_us(&us(Vec::new()), &us(Vec::new())), None);
     }
 
     #[test]
@@ -181,17 +181,19 @@ mod tests {
                     &mut sink,
                 );
                 // An instance takes 30 us in one variant and 20 in the other, and on a machine that becomes slower a
-                // microsecond more in each segment; the first guess takes five segments of 1, 4, 16, 64 and 256.
-                let mut segments = 0;
+                // microsecond more in each part; the first guess takes five segments of 1, 4, 16, 64 and 256, and each part
+                // two.
+                let mut segments = 0_u64;
                 let found = back_to_back(&mut bench, 2, &mut |way, rank, trial, deadlines| {
                     for instance in 0..trial.instances {
-                        time.set(time.get() + [30, 20][way] * 1_000_000 + segments * slower_ps);
+                        let part = segments.saturating_sub(5) / 2;
+                        time.set(time.get() + [30, 20][way] * 1_000_000 + part * slower_ps);
                         deadlines.ended(instance, 0, rank.now());
                     }
                     segments += 1;
                     Ok(())
                 })?;
-                let slower = |round: usize| vec![(35 + 2 * round) as f64, (26 + 2 * round) as f64];
+                let slower = |round: usize| vec![(30 + 2 * round) as f64, (21 + 2 * round) as f64];
                 let expected = match slower_ps {
                     0 => vec![vec![30.0, 20.0]],
                     _ => (0..ROUNDS).map(slower).collect(),

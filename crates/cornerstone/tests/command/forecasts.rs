@@ -128,6 +128,8 @@ send_us = 5
 receive_us = 5
 [processor]
 polling_us = 1
+fft_mflops = 1000000
+corner_turn_mb_per_s = 1000000
 [network]
 shape = \"switch\"
 link_mb_per_s = 64
@@ -185,7 +187,7 @@ fn a_chain_on_processors_that_pause_at_different_moments_misses_what_is_predicte
 #[ignore = "long"]
 fn a_chain_that_computes_on_such_processors_misses_what_is_predicted() {
     let computing = APART
-        .replace("polling_us = 1", "polling_us = 1\nfft_mflops = 1000")
+        .replace("fft_mflops = 1000000", "fft_mflops = 1000")
         .replace("link_mb_per_s = 64", "link_mb_per_s = 400");
     misses_what_is_predicted("computing", &computing);
 }
@@ -252,7 +254,7 @@ on = [3]
 fn with_one_that_pauses(rank: u64) -> String {
     let machine = APART
         .replace("ranks_max = 2", "ranks_max = 4")
-        .replace("polling_us = 1", "polling_us = 1\nfft_mflops = 250")
+        .replace("fft_mflops = 1000000", "fft_mflops = 250")
         .replace("link_mb_per_s = 64", "link_mb_per_s = 1000");
     let (begin, end) = (machine.find("[[pause]]").unwrap(), machine.find("[[source]]").unwrap());
     let pause = "[[pause]]\nperiod_us = 31000\nlength_us = 3000\n";

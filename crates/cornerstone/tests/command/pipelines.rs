@@ -1,8 +1,11 @@
 //! Tests processing chains as a user runs them: the chains of these tests, and their common functions.
 
+mod arithmetic;
 mod endings;
 mod files;
+mod levels;
 mod mappings;
+mod oracle;
 mod periods;
 mod scenes;
 mod turns;
@@ -54,6 +57,8 @@ name = \"stopping\"
 title = \"a machine that stops now and then\"
 [processor]
 floating_point_mflops = 100
+fft_mflops = 1000000
+corner_turn_mb_per_s = 1000000
 [endpoint]
 send_us = 5
 receive_us = 5
@@ -70,10 +75,24 @@ kind = \"assumed\"
 from = \"a test\"
 ";
 
+/// Writes the Paragon to `paragon.toml`, with a rate of scalar operations, which is not published. They take almost no time.
+fn write_paragon(lab: &Lab) {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines/paragon-osf1-plain.toml");
+    let text = std::fs::read_to_string(file).unwrap();
+    let text = text.replace("fft_mflops", "floating_point_mflops = 1000000\nfft_mflops");
+    let text = text.replace(
+        "\"processor.floating_point_mflops = 1000000\nfft_mflops\"",
+        "\"processor.fft_mflops\"",
+    );
+    let source = "[[source]]\nof = [\"processor.floating_point_mflops\"]\nkind = \"assumed\"\nfrom = \"a test\"\n";
+    lab.write("paragon.toml", &format!("{text}\n{source}"));
+}
+
 /// Returns the measurements of the chain in `image.toml`, on a machine without disturbances.
 /// The command ends with `status`.
 fn simulated(lab: &Lab, words: &[&str], status: i32) -> Vec<serde_json::Value> {
-    let machine = ["pipeline", "image.toml", "--fabric", "sim:paragon-osf1-plain"];
+    write_paragon(lab);
+    let machine = ["pipeline", "image.toml", "--fabric", "sim:paragon.toml"];
     let ended = lab.run(&[&machine[..], words, &["--out", "run.jsonl"]].concat());
     assert_eq!(ended.status, Some(status), "{ended:#?}");
     let found = lab.measurements("run.jsonl");

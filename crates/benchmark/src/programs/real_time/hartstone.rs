@@ -1,6 +1,6 @@
 //! Distributed Hartstone: pairs of periodic tasks that send messages from one node to another.
 
-use contract::{Priority, Rank, Result, Source};
+use contract::{Priority, Rank, Result, Source, WorkKind};
 use record::Parameters;
 
 use crate::bench::Bench;
@@ -76,6 +76,10 @@ const PRIORITY_MAX: u8 = 60;
 const PRIORITY_MIN: u8 = 2;
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
+    let computes = bench.step.parameters.get("load").is_some_and(|load| *load != "none".into());
+    if computes && bench.skips_without_rate(&[WorkKind::FloatingPoint])? {
+        return Ok(());
+    }
     let shape = bench.shape.clone();
     let (blocks, received) = (bench.definition.program.blocks, bench.definition.program.received);
     let task = Task::of(shape.me, shape.ranks / 2);

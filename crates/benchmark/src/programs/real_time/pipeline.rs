@@ -96,6 +96,9 @@ fn lasts_s(settings: &Settings, _: &Parameters) -> f64 {
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let ChainVariant { chain, copies, .. } = wanted(bench)?;
+    if bench.skips_without_rate(&chain.kinds())? {
+        return Ok(());
+    }
     let synchronised = bench.step.parameters.get(MODE) == Some(&Mode::Synchronised.name().into());
     let mode = if synchronised { Mode::Synchronised } else { Mode::SelfTimed };
     let mut member = Member::new(&chain, mode, bench.settings.seed, bench.rank)?;

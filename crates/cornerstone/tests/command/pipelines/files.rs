@@ -1,6 +1,6 @@
 //! Tests files of chains: read, explained, refused, and shown.
 
-use super::{CHAIN, SHORT};
+use super::{CHAIN, SHORT, write_paragon};
 use crate::lab::Lab;
 
 fn pipelines() -> std::path::PathBuf {
@@ -73,7 +73,8 @@ fn each_granularity_is_a_measurement_and_one_that_does_not_fit_is_refused() {
 fn the_tables_of_a_chain_fit_a_terminal() {
     let lab = Lab::new();
     lab.write("image.toml", CHAIN);
-    let words = ["pipeline", "image.toml", "--fabric", "sim:paragon-osf1-plain"];
+    write_paragon(&lab);
+    let words = ["pipeline", "image.toml", "--fabric", "sim:paragon.toml"];
     let ended = lab.succeed(&[&words[..], &["--instances", "100"]].concat());
     for line in ended.stdout.lines().filter(|line| !line.contains("late: ")) {
         let is_table = line.contains("self-timed") && !line.contains("pipeline chain=");

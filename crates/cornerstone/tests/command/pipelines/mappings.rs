@@ -61,6 +61,7 @@ title = \"a machine whose messages cost processor time\"
 [processor]
 polling_us = 0.1
 fft_mflops = 143.36
+corner_turn_mb_per_s = 1000000
 [endpoint]
 send_us = 1
 receive_us = 1

@@ -1,6 +1,6 @@
 //! Tests chains on data with known targets, which the sink must find, and functions that do not fit a chain.
 
-use super::SHORT;
+use super::{SHORT, write_paragon};
 use crate::lab::Lab;
 
 /// A small radar image: chirps of 16 x 8 points raise a target by 21 dB.
@@ -173,8 +173,8 @@ fn the_adaptive_radar_that_comes_along_finds_its_targets() {
 fn a_simulated_machine_finds_targets_unless_it_only_lets_time_pass() {
     let lab = Lab::new();
     lab.write("chain.toml", IMAGE);
-    let words =
-        ["pipeline", "chain.toml", "--fabric", "sim:paragon-osf1-plain", "--out", "run.jsonl"];
+    write_paragon(&lab);
+    let words = ["pipeline", "chain.toml", "--fabric", "sim:paragon.toml", "--out", "run.jsonl"];
     lab.succeed(&[&words[..], &SHORT].concat());
     assert!(signal_to_noise_db(&lab) > 20.0);
     std::fs::remove_file(lab.path("run.jsonl")).unwrap();

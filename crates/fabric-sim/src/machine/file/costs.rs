@@ -35,6 +35,13 @@ pub(super) fn processor(place: &Place<'_>, file: &FileProcessor) -> Result<Proce
             work.push((kind, Piecewise::line(Cost { per_byte, ..Cost::default() })));
         }
     }
+    // A transform and a product of matrices are floating-point operations, for which the file may have one rate.
+    let floating_point = rate_of(&work, WorkKind::FloatingPoint);
+    for kind in [WorkKind::Fft, WorkKind::MatrixMultiply] {
+        if rate_of(&work, kind).is_none() {
+            work.extend(floating_point.clone().map(|cost| (kind, cost)));
+        }
+    }
     if !file.copy.is_empty() {
         if file.copy_mb_per_s.is_some() {
             return Err(place.refuse(
@@ -64,6 +71,10 @@ pub(super) fn processor(place: &Place<'_>, file: &FileProcessor) -> Result<Proce
         ));
     }
     Ok(Processor { work, polling, time_slice, switch })
+}
+
+fn rate_of(work: &[(WorkKind, Piecewise)], kind: WorkKind) -> Option<Piecewise> {
+    work.iter().find(|(known, _)| *known == kind).map(|(_, cost)| cost.clone())
 }
 
 pub(super) fn endpoint(place: &Place<'_>, file: &FileEndpoint) -> Result<NodeCosts, FileError> {

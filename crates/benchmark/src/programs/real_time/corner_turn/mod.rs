@@ -8,7 +8,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use contract::{Error, Result};
+use contract::{Error, Result, WorkKind};
 use pattern::corner_turn::Design;
 use record::Parameters;
 
@@ -93,6 +93,9 @@ fn of_blocks(elements: u64, ranks: u64) -> (u64, u64) {
 }
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
+    if bench.skips_without_rate(&[WorkKind::CornerTurnBytes])? {
+        return Ok(());
+    }
     let element_bytes = bench.number("element_bytes")?;
     match element_bytes {
         4 => measure_of::<u32>(bench),
