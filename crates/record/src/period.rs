@@ -185,6 +185,9 @@ pub struct PeriodSearch {
     /// Time limit of the search in seconds; its duration if there was no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_s: Option<f64>,
+    /// Time from the beginning of the measurement to the end of the search, in seconds.
+    #[serde(default)]
+    pub spent_s: f64,
     /// The shortest sustained period, tested for a multiple of a trial after the search. These instances alone prove
     /// the miss rate that the search states.
     #[serde(default, skip_serializing_if = "Option::is_none")]

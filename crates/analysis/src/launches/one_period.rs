@@ -117,6 +117,7 @@ mod tests {
             miss_rate_max: (!refused).then_some(trial.miss_rate_max),
             instances_needed: 299,
             limit_s: None,
+            spent_s: 0.0,
             confirmation: None,
             unconfirmed: Vec::new(),
             confirm_times: 0,

@@ -2,7 +2,7 @@
 
 use analysis::replay::Source;
 use analysis::statistics::MissRate;
-use contract::TimeSpan;
+use contract::{Time, TimeSpan};
 use record::PeriodSearch;
 
 /// The information about a job before the search for its period.
@@ -11,6 +11,8 @@ pub(crate) struct Known {
     /// Approximate time of an instance, so that it need not be measured. It is known at every rank or at none, and rank
     /// 0's value counts.
     pub(crate) each: Option<TimeSpan>,
+    /// Time at which the measurement began, if it did more before the search. The limit of a search is from there on.
+    pub(crate) begun: Option<Time>,
     /// The number of instances that may wait for each other before one is late.
     pub(crate) waiting: u64,
     /// The number of the first instances of a trial whose time later ones may take in addition.

@@ -32,7 +32,7 @@ fn measurements(
     let no_search = || Error::Program("only rank 0 can report a search".into());
     let search = found.search.ok_or_else(no_search)?;
     let subject = bench.subject(more);
-    let spent_s = search.trials.last().map_or(0.0, |trial| trial.begin_s);
+    let spent_s = search.spent_s;
     let rate = found.miss_rate.ok_or_else(no_search)?;
     let timing = Timing::of_single_events("time", spent_s);
     let response = subject.metric(("response", "us"), found.responses_us, timing)?;

@@ -38,6 +38,7 @@ pub(crate) fn find_knowing(
     known: Known,
     body: Body<'_>,
 ) -> Result<SearchOutcome> {
+    let known = Known { begun: known.begun.or(Some(bench.rank.now())), ..known };
     let settings = &bench.settings.real_time;
     let step = bench.rank.clock().resolution;
     let asked = settings.period_s.map(TimeSpan::from_s);

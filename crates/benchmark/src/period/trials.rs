@@ -24,6 +24,9 @@ use crate::event::Event;
 const FIRST_SEGMENT: u64 = 16;
 const GROWTH: u64 = 8;
 
+/// Time by which the first segment of a trial may exceed the time of a search.
+const OVERTIME_S: f64 = 0.5;
+
 /// Share of a trial before which a period is not refused early, because misses in a shorter time may have had one
 /// cause.
 const EARLIEST: f64 = 1.0 / 4.0;
@@ -95,7 +98,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         let confidence = bench.settings.confidence;
         let schedule = Schedule::new(&bench.settings.real_time);
         let limits = Limits::of(bench.settings.real_time.required);
-        let begin = bench.rank.now();
+        let begin = known.begun.unwrap_or_else(|| bench.rank.now());
         TrialRunner {
             bench,
             segments,
@@ -170,6 +173,8 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         let most = planned.saturating_mul(extended).min(JUDGED_MAX);
         let earliest_s = (EARLIEST * planned as f64 * period.as_s()).min(PART_S);
         let part = self.part(period);
+        let pace_s = self.pace_s(period);
+        let late = FIRST_SEGMENT.min((OVERTIME_S / pace_s) as u64);
         let begin_s = self.spent_s();
         let (mut all, mut told, mut told_s) = (Instances::default(), 0, begin_s);
         while (all.len() as u64) < planned {
@@ -185,8 +190,8 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
                 self.tell_part(period, told_s, &all.since(told as usize))?;
                 (told, told_s) = (made, self.spent_s());
             }
-            let in_time = ((until_s - self.spent_s()).max(0.0) / period.as_s()) as u64;
-            let instances = next_segment(made, planned).min(part).min(in_time.max(FIRST_SEGMENT));
+            let in_time = ((until_s - self.spent_s()).max(0.0) / pace_s) as u64;
+            let instances = next_segment(made, planned).min(part).min(in_time.max(late).max(1));
             let segment = self.segment(period, instances, resumed + made)?;
             all.judge(&segment, period, self.limits);
             let is_whole = all.len() as u64 == planned;
@@ -199,6 +204,12 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         let rate = self.wanted.rate(&all.missed, 1);
         let trial = record_of(self.wanted, period, begin_s, &all, &rate);
         Ok(self.join(period, trial, all, 1))
+    }
+
+    /// Returns the time from one instance to the next in seconds. Those that take longer than the period end later than it
+    /// says.
+    fn pace_s(&self, period: TimeSpan) -> f64 {
+        period.max(self.known.each.unwrap_or_default()).as_s()
     }
 
     /// Returns the number of instances of `period` that the resumed run has made.
@@ -240,7 +251,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         let left_s = self.schedule.confirming_s - self.spent_s();
         let planned = match self.schedule.to_its_end {
             true => asked,
-            false => asked.min((left_s.max(0.0) / period.as_s()) as u64),
+            false => asked.min((left_s.max(0.0) / self.pace_s(period)) as u64),
         };
         // The first confirmation is made even if it is late, if the user requested it.
         let may_begin = left_s > 0.0 || (self.schedule.to_its_end && self.failed.is_empty());

@@ -31,6 +31,9 @@ fn verdict(search: &PeriodSearch) -> String {
             claim(search, sustained),
             us(refused)
         ),
+        (SearchEnd::TimeLimit, Some(sustained), None) => {
+            format!("{}, and no period is refused ({basis})", claim(search, sustained))
+        }
         (_, Some(sustained), None) => {
             format!("{}, and no shorter period can be timed ({basis})", claim(search, sustained))
         }
@@ -187,7 +190,9 @@ fn reservation(search: &PeriodSearch) -> Option<String> {
     if search.end == SearchEnd::TimeLimit {
         let limit = search.limit_s.map_or("its time".into(), |s| quantity(s, "s"));
         return Some(format!(
-            "the search ended at its limit of {limit}: the interval contains the undecided periods; increase --search-limit to narrow it"
+            "the search found no more within its limit of {limit}, and took {} in all: the interval contains the undecided periods; \
+             increase --search-limit to narrow it",
+            quantity(search.spent_s, "s")
         ));
     }
     if search.end == SearchEnd::NeverSustained {
@@ -231,6 +236,7 @@ mod tests {
             miss_rate_max: Some(0.009),
             instances_needed: 299,
             limit_s: Some(30.0),
+            spent_s: 30.4,
             confirmation: None,
             unconfirmed: Vec::new(),
             confirm_times: 0,
@@ -274,12 +280,15 @@ mod tests {
         for (refused, sustained, words) in [
             (Some(4.0), Some(9.0), "9.00 µs is sustained; 4.00 µs is refused"),
             (Some(4.0), None, "4.00 µs is refused, and no longer period is proven"),
+            (None, Some(9.0), "9.00 µs is sustained, and no period is refused"),
             (None, None, "all periods that were tried are undecided"),
         ] {
             let search = found(SearchEnd::TimeLimit, refused, sustained);
             assert!(verdict(&search).starts_with(words), "{}", verdict(&search));
             assert!(
-                reservation(&search).unwrap().contains("its limit of 30.0 s"),
+                reservation(&search)
+                    .unwrap()
+                    .contains("its limit of 30.0 s, and took 30.4 s in all"),
                 "{:?}",
                 reservation(&search)
             );

@@ -57,6 +57,7 @@ impl TrialRunner<'_, '_> {
     /// Ends the search on every rank, and returns its outcome.
     pub(in crate::period) fn conclude(mut self, answer: Answer) -> Result<SearchOutcome> {
         let Answer { end, longest_refused, shortest_sustained } = answer;
+        let spent_s = self.spent_s();
         let limit_s = self.bench.settings.real_time.search_limit_s;
         Command::End { period: shortest_sustained }.send(self.bench.rank)?;
         self.keep_longest_pauses();
@@ -81,6 +82,7 @@ impl TrialRunner<'_, '_> {
             miss_rate_max: shortest_sustained.map(|_| miss_rate.max),
             instances_needed: self.wanted.instances_needed(),
             limit_s,
+            spent_s,
             confirmation,
             unconfirmed: self.failed,
             confirm_times: self.schedule.times,

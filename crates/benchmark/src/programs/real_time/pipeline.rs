@@ -1,6 +1,6 @@
 //! A processing chain: its shortest sustained period, its period without messages, and its behaviour meanwhile.
 
-use contract::{Error, Rank, Result, TimeSpan};
+use contract::{Error, Rank, Result, Time, TimeSpan};
 use record::{Better, Measurement, Parameters};
 
 use crate::bench::Bench;
@@ -56,9 +56,10 @@ const ROWS: &str = "rows";
 const MODE: &str = "mode";
 /// Number of matrices of a trial in which only the stages are observed, and its longest time.
 const PROFILED: u64 = 1000;
-const PROFILED_S_MAX: f64 = 5.0;
+const PROFILED_S_MAX: f64 = 0.5;
+const PROFILED_VIRTUAL_S_MAX: f64 = 5.0;
 /// Time that this takes at a period of a millisecond.
-const PROFILED_S: f64 = 1.0;
+const PROFILED_S: f64 = 0.5;
 
 fn cases(scope: &Scope) -> Vec<Case> {
     let pipeline = &scope.settings.pipeline;
@@ -91,7 +92,11 @@ fn cases(scope: &Scope) -> Vec<Case> {
 
 /// Returns the time of the rounds, of the search, and of the profile at the period found.
 fn lasts_s(settings: &Settings, _: &Parameters) -> f64 {
-    period::rounds_last_s(settings, WAYS.len()) + period::lasts_s(settings) + PROFILED_S
+    let real_time = &settings.real_time;
+    // The limit of a search includes the rounds.
+    let is_limited = real_time.period_s.is_none() && real_time.search_limit_s.is_some();
+    let rounds_s = if is_limited { 0.0 } else { period::rounds_last_s(settings, WAYS.len()) };
+    rounds_s + period::lasts_s(settings) + PROFILED_S
 }
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
@@ -99,6 +104,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     if bench.skips_without_rate(&chain.kinds())? {
         return Ok(());
     }
+    let begun = bench.rank.now();
     let synchronised = bench.step.parameters.get(MODE) == Some(&Mode::Synchronised.name().into());
     let mode = if synchronised { Mode::Synchronised } else { Mode::SelfTimed };
     let mut member = Member::new(&chain, mode, bench.settings.seed, bench.rank)?;
@@ -106,7 +112,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
         member.keep_up(WAYS[way], rank, trial, late)
     };
     let rounds = period::back_to_back(bench, WAYS.len(), &mut in_a_way)?;
-    flowing(bench, (&chain, copies), &mut member, mode, &rounds)
+    flowing(bench, (&chain, copies), &mut member, mode, (begun, &rounds))
 }
 
 /// Returns the chain of the step.
@@ -145,7 +151,7 @@ fn flowing(
     (chain, copies): (&Chain, usize),
     member: &mut Member,
     mode: Mode,
-    rounds: &[Vec<f64>],
+    (begun, rounds): (Time, &[Vec<f64>]),
 ) -> Result<()> {
     // A period must be sustained in every performance state of the machine.
     let slowest_us = rounds.iter().map(|round| round[0]).fold(0.0, f64::max);
@@ -156,7 +162,7 @@ fn flowing(
     };
     let (waiting, settling) = (chain.backlog as u64, SETTLING as usize);
     let stages = level_names(chain);
-    let known = Known { each, waiting, settling, source, stages };
+    let known = Known { each, begun: Some(begun), waiting, settling, source, stages };
     let mut body = |rank: &mut dyn Rank, trial: &Trial, deadlines: &mut Deadlines| {
         member.keep_up(mode, rank, trial, deadlines)
     };
@@ -196,7 +202,9 @@ fn profiled(
         return Ok(None);
     }
     if member.last().is_none_or(|trial| trial.period != period) {
-        let instances = ((PROFILED_S_MAX / period.as_s()) as u64).clamp(2, PROFILED);
+        let is_virtual = bench.rank.clock().is_virtual;
+        let most_s = if is_virtual { PROFILED_VIRTUAL_S_MAX } else { PROFILED_S_MAX };
+        let instances = ((most_s / period.as_s()) as u64).clamp(2, PROFILED);
         let mut body = |rank: &mut dyn Rank, trial: &Trial, deadlines: &mut Deadlines| {
             member.keep_up(mode, rank, trial, deadlines)
         };
