@@ -59,7 +59,7 @@ pub(crate) const VIRTUAL: Model = Model {
 /// run rules); that is three standard deviations of `minutes` and `noise` together. Disturbed launches are assumed.
 pub(crate) const BARE: Model = Model {
     name: "bare host",
-    source: "published: SPEC MPI2007, tolerance of 5 %",
+    source: "chosen within what SPEC MPI2007 tolerates (5 %); fitted to no trace",
     states: ONE_STATE,
     stays: f64::INFINITY,
     noise: [0.003, 0.015],
@@ -74,7 +74,7 @@ pub(crate) const BARE: Model = Model {
 /// both sides alternate on one instance, so minutes differ by some percent. Many cores leave the ranks' own alone.
 pub(crate) const CLOUD: Model = Model {
     name: "cloud host of many cores",
-    source: "published: Laaber et al. 2019, variation in three clouds",
+    source: "chosen within what Laaber et al. 2019 report of three clouds; fitted to no trace",
     states: ONE_STATE,
     stays: f64::INFINITY,
     noise: [0.003, 0.3],
