@@ -46,6 +46,10 @@ pub trait Transport: Sized {
     /// True if a window of receives is faster if all are posted before the first is waited for.
     const POSTS_WINDOWS: bool;
 
+    /// True if a wait for a message of this very rank fails at once. Otherwise the launcher finds that the ranks stand
+    /// still, and describes what each of them waits for.
+    const FAILS_WAITS_FOR_ITSELF: bool;
+
     /// Returns the number of ranks.
     fn size(&self) -> usize;
 

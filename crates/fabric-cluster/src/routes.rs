@@ -58,6 +58,7 @@ impl Routes {
 impl Transport for Routes {
     const COPIED_TO_ITSELF_BYTES: usize = Rings::COPIED_TO_ITSELF_BYTES;
     const POSTS_WINDOWS: bool = false;
+    const FAILS_WAITS_FOR_ITSELF: bool = false;
 
     fn size(&self) -> usize {
         self.outer.size()

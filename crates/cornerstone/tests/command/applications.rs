@@ -48,7 +48,7 @@ fn a_machine_without_rates_is_told_and_computes_nothing_for_free() {
     let lab = Lab::new();
     let words = ["run", "parallel-sort", "--sizes", "8KiB", "--ranks", "2", "--fabric", "sim:ipsc"];
     let ended = lab.run(&[&words[..], &["--out", "run.jsonl"]].concat());
-    ended.refuses(1, &["nothing was measured", "its file lacks `sort_mops`"]);
+    ended.refuses(1, &["nothing was measured", "its file lacks `copy_mb_per_s`, `sort_mops`"]);
     assert!(lab.measurements("run.jsonl").is_empty());
 }
 

@@ -263,6 +263,7 @@ impl Peer {
 impl Transport for Sockets {
     const COPIED_TO_ITSELF_BYTES: usize = EAGER_MAX;
     const POSTS_WINDOWS: bool = true;
+    const FAILS_WAITS_FOR_ITSELF: bool = true;
 
     fn size(&self) -> usize {
         self.peers.len()

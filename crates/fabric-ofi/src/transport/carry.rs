@@ -36,6 +36,7 @@ pub(crate) const LONGEST_TIMED_SLEEP: Duration = Duration::from_millis(1);
 impl Transport for Libfabric {
     const COPIED_TO_ITSELF_BYTES: usize = usize::MAX;
     const POSTS_WINDOWS: bool = true;
+    const FAILS_WAITS_FOR_ITSELF: bool = true;
 
     fn size(&self) -> usize {
         self.peers.len()

@@ -13,6 +13,7 @@ use super::{Outgoing, Rings};
 impl Transport for Rings {
     const COPIED_TO_ITSELF_BYTES: usize = EAGER_LIMIT_BYTES;
     const POSTS_WINDOWS: bool = false;
+    const FAILS_WAITS_FOR_ITSELF: bool = false;
 
     #[inline]
     fn size(&self) -> usize {

@@ -16,6 +16,7 @@ const POLLS: u32 = 16;
 impl Transport for Connections {
     const COPIED_TO_ITSELF_BYTES: usize = usize::MAX;
     const POSTS_WINDOWS: bool = true;
+    const FAILS_WAITS_FOR_ITSELF: bool = true;
 
     fn size(&self) -> usize {
         self.ranks()
