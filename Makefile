@@ -13,7 +13,7 @@ check: ## fast: formatting, lints as errors, unit tests
 test: prepare ## every crate, the built command, random MPI programs, mpi4py; installs what they need
 	@scripts/test
 
-test-all: prepare ## what `make test` leaves out because it is long: more ranks, loom, sanitizers
+test-all: prepare ## what `make test` leaves out because it is long: more ranks, sanitizers
 	@scripts/test all
 
 interop: ## programs that nobody here wrote, against our MPI library (interop/README.md)

@@ -9,11 +9,12 @@ mod steps;
 use collectives::CallId;
 use collectives::plan::{Boards, CallShape, Capabilities, Plan};
 use contract::{Apply, Combine, Error};
+use engine::Messages;
 
 use super::{Call, Caller, CompiledCaller, Memory, Stop, Team};
 use crate::board::{SLOT_BYTES, SLOTS};
 use crate::segment::Segment;
-use crate::transport::Engine;
+use crate::transport::{Engine, Rings};
 
 /// Length of the longest piece while each rank has a processor.
 const PIECE_BYTES: usize = 64;
@@ -32,8 +33,15 @@ enum Places {
 struct Rank(Engine);
 
 impl Caller for Rank {
-    fn engine(&mut self) -> &mut Engine {
-        &mut self.0
+    fn parts(&mut self) -> (&mut Messages, &mut Rings) {
+        self.0.parts_mut()
+    }
+
+    fn wait_until(
+        &mut self,
+        done: &mut dyn FnMut(&mut dyn Caller) -> bool,
+    ) -> contract::Result<()> {
+        Engine::wait_until(self, |rank| &mut rank.0, &mut |rank| done(rank))
     }
 
     fn waits(&self) -> bool {
@@ -57,7 +65,7 @@ struct Member {
 
 impl Member {
     fn new(segment: Segment, me: usize) -> Self {
-        let engine = Engine::of_model(segment, me);
+        let engine = Rings::of_model(segment, me);
         Member { team: Team::world(engine.transport()), rank: Rank(engine) }
     }
 

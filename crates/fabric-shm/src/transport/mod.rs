@@ -212,6 +212,7 @@ impl Rings {
     }
 
     /// Returns the cache line that all ranks of these rings share.
+    #[cfg(not(loom))]
     pub fn shared_line(&self) -> &dyn SharedLine {
         &self.segment.header().shared_line
     }

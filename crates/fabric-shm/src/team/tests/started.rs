@@ -11,8 +11,15 @@ use crate::primitive::yield_processor;
 struct Passing<'a>(&'a mut Engine);
 
 impl Caller for Passing<'_> {
-    fn engine(&mut self) -> &mut Engine {
-        self.0
+    fn parts(&mut self) -> (&mut Messages, &mut Rings) {
+        self.0.parts_mut()
+    }
+
+    fn wait_until(
+        &mut self,
+        _done: &mut dyn FnMut(&mut dyn Caller) -> bool,
+    ) -> contract::Result<()> {
+        unreachable!("it does not wait")
     }
 
     fn waits(&self) -> bool {
