@@ -139,7 +139,7 @@ fn export(function: &Function, server: Option<&Server>) -> String {
         None => panic!("nothing serves MPI_{name}: abi/served.txt says what does"),
     };
     format!(
-        "export!({head} MPI_{name} PMPI_{name} ({parameters}) -> {result}, {}, {body});\n",
+        "export!({head} MPI_{name} PMPI_{name} cornerstone_MPI_{name} ({parameters}) -> {result}, {}, {body});\n",
         raised_on(function)
     )
 }

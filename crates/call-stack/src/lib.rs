@@ -1,10 +1,15 @@
-//! The active calls of this thread, determined only on request.
+//! The active calls of this thread, and their places in the program.
 //!
 //! Return addresses are read from the stack by means of the unwind tables, which every program of this system has for
-//! exceptions. Nothing is recorded when a function is called, so a call costs nothing.
+//! exceptions. This takes microseconds and is done only on request. The place of the latest call from the program alone is
+//! recorded by each call ([`CallSite`]).
 
-use std::ffi::{CStr, c_int, c_void};
+mod place;
+
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::MaybeUninit;
+
+pub use place::{CallSite, place_of_call};
 
 /// The unwinder's opaque state.
 #[repr(C)]
@@ -44,6 +49,8 @@ extern "C" fn visit(context: *mut Context, visitor: *mut c_void) -> c_int {
 pub struct LoadedFile {
     /// The address where it begins.
     pub base: usize,
+    /// Its absolute path, as far as the loader knows it.
+    pub path: String,
     /// The name of the exported function, if the address is in one.
     pub symbol: Option<String>,
 }
@@ -60,10 +67,19 @@ pub fn file_of(address: usize) -> Option<LoadedFile> {
         }
         found.assume_init()
     };
-    // SAFETY: the name is a C string of a file that stays loaded while its code is on the stack.
-    let name = (!found.dli_sname.is_null()).then(|| unsafe { CStr::from_ptr(found.dli_sname) });
+    let text = |name: *const c_char| -> Option<String> {
+        // SAFETY: both are C strings of a file that stays loaded while its code is on the stack.
+        (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
+    };
+    let path = text(found.dli_fname).filter(|path| path.starts_with('/'));
     Some(LoadedFile {
         base: found.dli_fbase as usize,
-        symbol: name.map(|name| name.to_string_lossy().into_owned()),
+        path: path.unwrap_or_else(own_program),
+        symbol: text(found.dli_sname),
     })
+}
+
+/// Returns the path of the program, which the loader knows only as the user has written it.
+fn own_program() -> String {
+    std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default()
 }

@@ -64,10 +64,38 @@ impl CallSites {
         }
     }
 
+    /// Replaces the places that a rank has written as addresses in files (`call_stack::place_of_call`) by functions and
+    /// lines.
+    pub(crate) fn name_places(&mut self, text: &str) -> String {
+        let (mut named, mut rest) = (String::new(), text);
+        while let Some((before, after)) = rest.split_once(" (/") {
+            named += before;
+            rest = after;
+            let place = after.split_once(')').and_then(|(places, rest)| {
+                let sites: Option<Vec<_>> = format!("/{places}").split(" < ").map(site).collect();
+                Some((self.name(&sites?)?, rest))
+            });
+            match place {
+                Some((name, after)) => {
+                    named += &format!(" ({name})");
+                    rest = after;
+                }
+                None => named += " (/",
+            }
+        }
+        named + rest
+    }
+
     fn place(&mut self, site: &CallSite) -> Place {
         let object = self.objects.entry(site.object.clone()).or_insert_with_key(|path| open(path));
         object.as_ref().map(|object| find(object, site)).unwrap_or_default()
     }
+}
+
+/// Reads an address in a file. A program that is not loaded anywhere else has its own addresses.
+fn site(text: &str) -> Option<CallSite> {
+    let (path, address) = text.rsplit_once("+0x")?;
+    Some(CallSite { object: path.into(), address: u64::from_str_radix(address, 16).ok()?, base: 0 })
 }
 
 fn open(path: &Path) -> Option<Object> {

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use contract::{Endpoint, Error, Process, Rank, Result};
 use fabric_cluster::ClusterEndpoint;
@@ -96,8 +97,19 @@ pub fn rare() {}
 pub fn join() -> Result<Joined> {
     match Seat::take_in_library() {
         Some(seat) => join_selected(seat?),
-        None => ShmEndpoint::alone().map(Joined::SharedMemory),
+        None => {
+            IS_ALONE.store(true, Ordering::Relaxed);
+            ShmEndpoint::alone().map(Joined::SharedMemory)
+        }
     }
+}
+
+/// True after a process has joined without a launcher. Relaxed: it orders nothing.
+static IS_ALONE: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether this process has become a run of one rank, and nobody else tells why it fails.
+pub fn is_alone() -> bool {
+    IS_ALONE.load(Ordering::Relaxed)
 }
 
 impl<H: Holder> Joined<H> {

@@ -13,6 +13,9 @@ const REMEMBERED_DEPTH: usize = 24;
 /// Maximum number of the callers of such a call that a report contains: the room of an answer is limited.
 const REMEMBERED_CALLERS: usize = 4;
 
+/// Beginning of the names of the bodies of MPI's functions, before the function's own name.
+const BODY: &str = "cornerstone_";
+
 /// The active call of the program.
 #[derive(Debug, Default)]
 pub(crate) struct Callers {
@@ -49,21 +52,14 @@ fn callers_in(stack: &[usize]) -> Callers {
     let own = file_of(find as *const () as usize).map(|file| file.base);
     let is_own = |address: usize| file_of(address).map(|file| file.base) == own;
     let name = |address: usize| file_of(address).and_then(|file| file.symbol);
-    // The last function of MPI in this library; a profiling name is the same function.
-    let entry = stack.iter().rposition(|&address| {
-        is_own(address) && name(address).is_some_and(|name| is_of_mpi(&name))
+    // The last function of MPI in this library.
+    let entry = stack.iter().enumerate().rev().find_map(|(at, &address)| {
+        let name = name(address).filter(|_| is_own(address))?;
+        Some((at, name.strip_prefix(BODY)?.to_owned()))
     });
-    let Some(entry) = entry else { return Callers::default() };
-    let call = name(stack[entry]).unwrap_or_default();
+    let Some((entry, call)) = entry else { return Callers::default() };
     let callers = stack[entry + 1..].iter().take(CALLERS_MAX);
-    Callers {
-        call: call.strip_prefix('P').unwrap_or(&call).into(),
-        addresses: callers.map(|&address| address as u64).collect(),
-    }
-}
-
-fn is_of_mpi(name: &str) -> bool {
-    name.starts_with("MPI_") || name.starts_with("PMPI_")
+    Callers { call, addresses: callers.map(|&address| address as u64).collect() }
 }
 
 /// Returns the return addresses of the active calls, the innermost first.

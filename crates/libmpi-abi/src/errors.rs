@@ -5,6 +5,8 @@ use std::ffi::c_int;
 use std::io::Write;
 use std::rc::Rc;
 
+use call_stack::place_of_call;
+
 use crate::abi::*;
 use crate::failure::{Error, Result, code_of};
 use crate::handler::{self, Handler, UserErrorHandler};
@@ -107,7 +109,11 @@ fn apply(handler: &Handler, object: usize, code: c_int, words: &str) -> c_int {
             passed
         }
         // If another rank has ended the run before, the launcher reports that rank's reason.
-        Handler::Fatal | Handler::Abort => end_job(words, exit_status(code)),
+        Handler::Fatal | Handler::Abort => {
+            // Words that name the places of two calls need no third.
+            let place = if words.contains(" (/") { String::new() } else { place_of_call() };
+            end_job(&format!("{words}{place}"), exit_status(code))
+        }
     }
 }
 
@@ -119,11 +125,12 @@ fn exit_status(code: c_int) -> u8 {
 /// Ends every rank of the job. Only the first reason of a process is reported: what fails while it ends follows from it.
 pub(crate) fn end_job(why: &str, status: u8) -> ! {
     if !ending::is_under_way() {
-        let told = universe().is_some_and(|universe| universe.abort(why).is_some());
-        if !told || process::size() == 1 {
+        let told = universe()
+            .is_some_and(|universe| universe.abort(why).is_some() || universe.ended_badly());
+        if !told || launched::is_alone() {
             // The rank is not known before MPI_Init.
             let rank = universe().map(|_| format!("rank {}: ", process::rank()));
-            print_line(&format!("{}{why}", rank.unwrap_or_default()));
+            print_line(&format!("cornerstone: error: {}{why}", rank.unwrap_or_default()));
         }
     }
     ending::end(status)
@@ -172,6 +179,7 @@ pub(crate) unsafe fn call_of_session(session: Session, code: c_int) -> Result {
 }
 
 pub(crate) unsafe fn abort(_comm: Comm, code: c_int) -> Result {
-    let why = format!("the program called MPI_Abort with error code {code}");
+    let place = place_of_call();
+    let why = format!("the program called MPI_Abort with error code {code}{place}");
     end_job(&why, exit_status(code))
 }

@@ -1,6 +1,6 @@
 //! The functions of MPI that this library calls. These calls are not recorded.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 
 use crate::abi::*;
 use crate::real::Real;
@@ -57,3 +57,23 @@ function!(dist_graph_neighbors, c"MPI_Dist_graph_neighbors", c"PMPI_Dist_graph_n
      most_destinations: c_int, destinations: *mut c_int, weights: *mut c_int) -> c_int);
 function!(query_thread, c"MPI_Query_thread", c"PMPI_Query_thread", (provided: *mut c_int) -> c_int);
 function!(wtime, c"MPI_Wtime", c"PMPI_Wtime", () -> f64);
+
+function!(tools_init, c"MPI_T_init_thread", c"MPI_T_init_thread", (required: c_int, provided: *mut c_int) -> c_int);
+function!(tools_finalize, c"MPI_T_finalize", c"MPI_T_finalize", () -> c_int);
+function!(control_index, c"MPI_T_cvar_get_index", c"MPI_T_cvar_get_index", (name: *const c_char, index: *mut c_int) -> c_int);
+function!(control_handle, c"MPI_T_cvar_handle_alloc", c"MPI_T_cvar_handle_alloc",
+    (index: c_int, object: *mut c_void, handle: *mut usize, count: *mut c_int) -> c_int);
+function!(control_write, c"MPI_T_cvar_write", c"MPI_T_cvar_write", (handle: usize, value: *const c_void) -> c_int);
+function!(control_free, c"MPI_T_cvar_handle_free", c"MPI_T_cvar_handle_free", (handle: *mut usize) -> c_int);
+
+/// Makes standard sends wait for their receives, and collectives for all members.
+pub(crate) fn make_synchronous() {
+    let (mut level, mut index, mut handle, mut count, on) = (0, 0, 0, 0, 1);
+    let on: *const c_int = &on;
+    tools_init(0, &mut level);
+    control_index(c"synchronous".as_ptr(), &mut index);
+    control_handle(index, std::ptr::null_mut(), &mut handle, &mut count);
+    control_write(handle, on.cast());
+    control_free(&mut handle);
+    tools_finalize();
+}

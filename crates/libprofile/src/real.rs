@@ -12,13 +12,14 @@ const OTHER_ABI: &CStr = c"libmpi.so.12";
 /// A function, which is looked up at its first use because the library may be loaded after this one.
 pub(crate) struct Real {
     own: &'static CStr,
-    profiling: &'static CStr,
+    /// Its name in our library.
+    of_library: &'static CStr,
     found: AtomicPtr<c_void>,
 }
 
 impl Real {
-    pub(crate) const fn new(own: &'static CStr, profiling: &'static CStr) -> Self {
-        Real { own, profiling, found: AtomicPtr::new(null_mut()) }
+    pub(crate) const fn new(own: &'static CStr, of_library: &'static CStr) -> Self {
+        Real { own, of_library, found: AtomicPtr::new(null_mut()) }
     }
 
     /// Returns its address.
@@ -33,7 +34,7 @@ impl Real {
     fn find(&self) -> *mut c_void {
         let found = match library() {
             // SAFETY: the handle and the name are valid.
-            Some(library) => unsafe { libc::dlsym(library, self.profiling.as_ptr()) },
+            Some(library) => unsafe { libc::dlsym(library, self.of_library.as_ptr()) },
             // SAFETY: as above.
             None => unsafe { libc::dlsym(libc::RTLD_NEXT, self.own.as_ptr()) },
         };

@@ -120,6 +120,9 @@ pub(crate) fn begin(beginning: &Beginning) {
     stamp(mapped, [head::BEGIN_TICKS, head::BEGIN_NS, head::BEGIN_TIME]);
     mapped.write(head::LAST_TICKS, mapped.read(head::BEGIN_TICKS));
     mapped.write(head::STATE, RUNNING);
+    if recorder.checks.is_some() {
+        mpi::make_synchronous();
+    }
     let state = State {
         is_checking: recorder.checks.is_some(),
         recorder: UnsafeCell::new(recorder),

@@ -53,8 +53,10 @@ pub use attribute::{Attributes, Key, KeyFunctions};
 pub use cartesian::{Cartesian, CartesianPart, balanced_dimensions};
 pub use collective::*;
 pub use communicator::{Bridge, Communicator};
-pub use datatype::{Construction, Datatype, Distribution, Element, Kind, Order, Run, Spread, Unit};
-pub use engine::{Capacity, Context, Engine, OtherThreads, SendBuffer};
+pub use datatype::{
+    Construction, Datatype, Distribution, Element, Kind, Order, Run, Signature, Spread, Unit,
+};
+pub use engine::{Capacity, Context, Engine, OtherThreads, SendBuffer, Traffic};
 pub use error::{Error, ErrorClass, ErrorDetails, Result};
 pub use file::{
     Access, AccessMode, Direction, File, Members, Position, Representation, View, Whence,

@@ -1,14 +1,17 @@
 //! A process's participation in a run, from the beginning to the end.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use contract::{ContextPlace, Endpoint, Error as Failure};
 
-use crate::collective::{Barrier, Collective};
+use crate::collective::explain_difference;
 use crate::communicator::{Bridge, Communicator};
 use crate::engine::{Context, Engine, GROUPS_CONTEXT, SELF_CONTEXT, WORLD_CONTEXT};
 use crate::error::{Error, ErrorClass, Result, ensure};
 use crate::group::Group;
+use crate::operation::Predefined;
+use crate::point::explain_messages;
 use crate::port::{Meetings, Port};
 
 /// A process's participation in a run.
@@ -19,6 +22,7 @@ pub struct Universe<E: Endpoint> {
     /// Communicator in which groups without a common communicator agree. No message of a program travels there.
     groups: Communicator<E>,
     meetings: Meetings<E>,
+    ended_badly: Cell<bool>,
 }
 
 impl<E: Endpoint + 'static> Universe<E> {
@@ -38,7 +42,8 @@ impl<E: Endpoint + 'static> Universe<E> {
         let groups = Context::new(engine.clone(), Group::world(engine.size()));
         let groups = groups.expect("this process is a member").with_place(GROUPS_CONTEXT, None);
         let meetings = Meetings::new(&engine);
-        Universe { groups: Communicator::of(groups), meetings, engine, world, own }
+        let (groups, ended_badly) = (Communicator::of(groups), Cell::new(false));
+        Universe { groups, meetings, engine, world, own, ended_badly }
     }
 
     /// Returns the engine of this process.
@@ -153,11 +158,38 @@ impl<E: Endpoint + 'static> Universe<E> {
         self.engine.finish_orphans()?;
         self.engine.announce_end()?;
         // No rank leaves while another may still need its help with a message.
-        Barrier::new(self.world.context().clone()).run()?;
+        let mut sum = [0_u64; 3];
+        let [balance, left_over] = self.engine.traffic().residue();
+        let own = [self.engine.call_logs.residue(), balance, left_over];
+        self.world.allreduce(&own[..], &mut sum[..], Predefined::Sum)?;
+        self.compare(sum)?;
         let Some(endpoint) = self.engine.take_endpoint() else { return Ok(()) };
         let status = endpoint.finish(Ok(()));
+        self.ended_badly.set(status != 0);
         ensure!(status == 0, ErrorClass::Other, "the run did not end well");
         Ok(())
+    }
+
+    /// Finds out what the processes disagree about, if the sums of their residues show that they do.
+    ///
+    /// # Errors
+    /// The disagreement, at one of them.
+    fn compare(&self, [calls, balance, left_over]: [u64; 3]) -> Result {
+        let world = self.world.context();
+        if calls != 0
+            && let Some(difference) = explain_difference(world)?
+        {
+            return Err(difference);
+        }
+        match (balance, left_over) {
+            (0, 0) => Ok(()),
+            _ => explain_messages(world, left_over == 0)?.map_or(Ok(()), Err),
+        }
+    }
+
+    /// Returns whether this process has left a run that another has ended, which whoever started the run reports.
+    pub fn ended_badly(&self) -> bool {
+        self.ended_badly.get()
     }
 
     /// Aborts the run: every rank's pending call fails, and whoever started the run reports this rank and the reason.

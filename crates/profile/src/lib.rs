@@ -28,4 +28,4 @@ pub use matching::{Matched, messages};
 pub use moment::Clock;
 pub use path::{PathPart, Stretch, critical_path};
 pub use record::{Communicator, Histogram, Malformed, Object, Peer, RankRecord, Site, State};
-pub use waits::{Dependence, DifferentRoots, Wait, WaitKind, different_roots, waits};
+pub use waits::{Dependence, Wait, WaitKind, waits};

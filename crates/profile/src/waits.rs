@@ -176,37 +176,6 @@ fn collective_waits(
     }
 }
 
-/// Calls of two ranks in the same collective with different roots: for each, the record and the event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DifferentRoots {
-    /// Call of the rank with the lowest record.
-    pub one: (usize, usize),
-    /// Call of another rank.
-    pub other: (usize, usize),
-}
-
-/// Returns all calls with another root than that of the first rank in the same collective. Calls of different functions
-/// are not compared: `function` returns the name of the function of a site of a record.
-pub fn different_roots(
-    records: &[RankRecord],
-    function: &dyn Fn(usize, u16) -> &'static str,
-) -> Vec<DifferentRoots> {
-    let event = |part: &Part| &records[part.record].events[part.came];
-    let has_root = |part: &&Part| event(part).peer != NOBODY;
-    let of = |part: &Part| (function(part.record, event(part).site), event(part).peer);
-    let mut found = Vec::new();
-    for parts in collective_parts(records).into_values() {
-        let Some(first) = parts.iter().find(has_root) else { continue };
-        let (name, root) = of(first);
-        let differs = |part: &&Part| of(part).0 == name && of(part).1 != root;
-        found.extend(parts.iter().filter(has_root).filter(differs).map(|part| DifferentRoots {
-            one: (first.record, first.came),
-            other: (part.record, part.came),
-        }));
-    }
-    found
-}
-
 /// Returns the collectives for which the parts of all members are known.
 fn collectives(records: &[RankRecord]) -> Vec<Vec<Part>> {
     let communicators = records.iter().flat_map(|noted| &noted.communicators);
@@ -317,22 +286,6 @@ mod tests {
         run.receive(2, 0, 3, 1, 10, 310);
         run.receive(2, 1, 3, 2, 10, 310);
         assert_eq!(found(&run, Dependence::All), [(WaitKind::LateSender, 2, 1, 290)]);
-    }
-
-    #[test]
-    fn calls_of_one_collective_with_different_roots_are_found() {
-        let mut run = Run::of(3);
-        let roots = [[1, 0, NOBODY], [1, 2, NOBODY], [1, 0, NOBODY]];
-        for (rank, roots) in roots.into_iter().enumerate() {
-            for (number, root) in roots.into_iter().enumerate() {
-                run.collective(rank, number as u64 + 1, root, 10, 20);
-            }
-        }
-        let found = different_roots(&run.records, &|_, _| "MPI_Bcast");
-        // In the second of the three collectives, rank 1 names rank 2 instead of rank 0.
-        assert_eq!(found, [DifferentRoots { one: (0, 1), other: (1, 1) }]);
-        let other = |record: usize, _| if record == 1 { "MPI_Reduce" } else { "MPI_Bcast" };
-        assert!(different_roots(&run.records, &other).is_empty());
     }
 
     /// Ranks enter at 10, 20 and 50 and leave at 60. Rank 1 is the root.

@@ -18,6 +18,7 @@ use launcher::{LaunchError, LaunchOptions, OnHang, OtherProgram, Watch};
 
 use crate::activity;
 use crate::arguments::{Bind, HangAction, LaunchArguments, LaunchFabric, Variable, is_page};
+use crate::call_sites::CallSites;
 use crate::descriptors;
 use crate::fabric::cluster::{self, Carrier, HostTask, TaskBinding};
 use crate::fabric::hosts::Hosts;
@@ -343,7 +344,8 @@ fn explain(error: LaunchError) -> Failure {
             Failure::status(format!("{error}\n{}", activity::describe(ranks)), STATUS_HANG)
         }
         LaunchError::RankFailed { status, .. } => {
-            let failure = Failure::status(error.to_string(), status);
+            let words = CallSites::default().name_places(&error.to_string());
+            let failure = Failure::status(words, status);
             match not_started::hint_of_status(status) {
                 Some(hint) => failure.hint(hint),
                 None => failure,

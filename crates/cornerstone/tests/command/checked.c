@@ -193,9 +193,8 @@ static void columns(void) {
 static void read_twice(void) {
     MPI_Issend(a, COUNT, MPI_INT, other, 1, WORLD, &request);
     MPI_Iallreduce(a, b, COUNT, MPI_INT, MPI_SUM, WORLD, &second);
-    MPI_Send(a, COUNT, MPI_INT, other, 2, WORLD);
+    MPI_Sendrecv(a, COUNT, MPI_INT, other, 2, b + 200, COUNT, MPI_INT, other, 2, WORLD, IGNORE);
     MPI_Recv(b + 100, COUNT, MPI_INT, other, 1, WORLD, IGNORE);
-    MPI_Recv(b + 200, COUNT, MPI_INT, other, 2, WORLD, IGNORE);
     int flag = 0;
     while (!flag) MPI_Request_get_status_all(1, &second, &flag, MPI_STATUSES_IGNORE);
     b[2]++;

@@ -150,16 +150,24 @@ static void correct(void) {
 static void order(void) {
     int one = 1, other = 2;
     MPI_Request all[3];
-    for (int round = 0; round < 3 && rank < 2; round++) {
-        MPI_Isend(&one, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, &all[0]);
-        MPI_Isend(&other, 1, MPI_INT, 1 - rank, 2, MPI_COMM_WORLD, &all[1]);
+    for (int round = 0; round < 3 && rank == 0; round++) {
+        MPI_Isend(&one, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, &all[0]);
+        MPI_Isend(&other, 1, MPI_INT, 1, 2, MPI_COMM_WORLD, &all[1]);
         MPI_Wait(&all[1], MPI_STATUS_IGNORE);
         other++;
-        MPI_Irecv(&other, 1, MPI_INT, 1 - rank, 2, MPI_COMM_WORLD, &all[2]);
+        MPI_Irecv(&other, 1, MPI_INT, 1, 2, MPI_COMM_WORLD, &all[2]);
         MPI_Wait(&all[0], MPI_STATUS_IGNORE);
         one++;
-        MPI_Recv(&one, 1, MPI_INT, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(&one, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Wait(&all[2], MPI_STATUS_IGNORE);
+    }
+    for (int round = 0; round < 3 && rank == 1; round++) {
+        MPI_Irecv(&one, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &all[0]);
+        MPI_Irecv(&other, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, &all[1]);
+        MPI_Waitall(2, all, MPI_STATUSES_IGNORE);
+        MPI_Isend(&other, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, &all[0]);
+        MPI_Isend(&one, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &all[1]);
+        MPI_Waitall(2, all, MPI_STATUSES_IGNORE);
     }
 }
 

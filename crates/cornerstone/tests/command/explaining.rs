@@ -305,10 +305,12 @@ fn mistakes_in_the_use_of_buffers_are_told_with_both_calls_and_others_are_not() 
         }
         for name in ["correct", "order"] {
             let ended = run(&lab, &[way, &["--check"]].concat(), name);
-            let nothing = "cornerstone: check: no mistakes found";
-            let is_all = ended.stderr.trim_end() == nothing || way.contains(&"sim:cluster");
+            let nothing = "cornerstone: no mistakes found";
+            let is_all =
+                ended.stderr.trim_end().lines().count() == 1 || way.contains(&"sim:cluster");
+            assert!(ended.stderr.contains(nothing), "{name} {way:?}: {ended:#?}");
             assert!(ended.status == Some(0) && is_all, "{name} {way:?}: {ended:#?}");
-            assert_eq!(checks(&ended.stderr), [nothing], "{name} {way:?}");
+            assert!(checks(&ended.stderr).is_empty(), "{name} {way:?}: {ended:#?}");
         }
     }
 }

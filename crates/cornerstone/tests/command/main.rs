@@ -6,6 +6,7 @@ mod bindings;
 mod checking;
 mod cluster;
 mod command_lines;
+mod compared;
 mod congestion;
 mod endings;
 mod examples;

@@ -189,8 +189,8 @@ impl HostCollectives {
         if is_started {
             call_id = call_id.in_manner(Manner::Nonblocking);
         }
-        // No program calls the barrier at the end of a rank's part as a barrier.
-        if has_left && is_library && call.collective == Collective::Barrier {
+        // No program calls the allreduce at the end of a rank's part as an allreduce.
+        if has_left && is_library && call.collective == Collective::Allreduce {
             call_id = CallId::of_library(LibraryCall::Finalize);
         }
         let plan = team.plan(shape, &capabilities);

@@ -8,6 +8,8 @@ mod functions {
 
 use std::ffi::c_int;
 
+use call_stack::CallSite;
+
 use crate::abi::*;
 use crate::errors::{self, On};
 use crate::failure::{Result, error_of};
@@ -15,28 +17,38 @@ use crate::threads;
 
 /// Exports a function under its two names. A checked one returns an error code, a raw one its value.
 ///
-/// Each has its body, although both are the same: a common body would be the frame that reports of waits find, and it
-/// has no name of MPI's.
+/// Both names are of first instructions alone: they add their return address as a last argument, in the first register for
+/// floating-point arguments, which no function of MPI has. The body is exported, too, so that its frame has a name in reports
+/// of waits.
 macro_rules! export {
-    (checked $name:ident $profiling:ident ($($p:ident: $t:ty),*) -> $r:ty, $on:expr, $body:expr) => {
-        export!(raw $name $profiling ($($p: $t),*) -> $r, (), {
+    (checked $name:ident $profiling:ident $body_name:ident ($($p:ident: $t:ty),*) -> $r:ty, $on:expr, $body:expr) => {
+        export!(of $name $profiling $body_name ($($p: $t),*) -> $r, site, {
             let _ = ($($p,)*);
-            call(stringify!($name), $on, || $body)
+            call(stringify!($name), site, $on, || $body)
         });
     };
-    (raw $name:ident $profiling:ident ($($p:ident: $t:ty),*) -> $r:ty, $on:expr, $body:expr) => {
+    (raw $name:ident $profiling:ident $body_name:ident ($($p:ident: $t:ty),*) -> $r:ty, $on:expr, $body:expr) => {
+        export!(of $name $profiling $body_name ($($p: $t),*) -> $r, _site, $body);
+    };
+    (of $name:ident $profiling:ident $body_name:ident ($($p:ident: $t:ty),*) -> $r:ty, $site:ident, $body:expr) => {
+        export!(entry $name $body_name ($($p: $t),*) -> $r);
+        export!(entry $profiling $body_name ($($p: $t),*) -> $r);
+
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name($($p: $t),*) -> $r {
+        unsafe extern "C" fn $body_name($($p: $t,)* $site: f64) -> $r {
             // SAFETY: the caller of an MPI function passes the arguments that the standard requires.
             #[allow(unused_unsafe)]
             unsafe { $body }
         }
-
+    };
+    (entry $name:ident $body_name:ident ($($p:ident: $t:ty),*) -> $r:ty) => {
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $profiling($($p: $t),*) -> $r {
-            // SAFETY: as above.
-            #[allow(unused_unsafe)]
-            unsafe { $body }
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name($($p: $t),*) -> $r {
+            #[cfg(target_arch = "x86_64")]
+            std::arch::naked_asm!("movq xmm0, qword ptr [rsp]", "jmp {}", sym $body_name);
+            #[cfg(target_arch = "aarch64")]
+            std::arch::naked_asm!("fmov d0, x30", "b {}", sym $body_name);
         }
     };
 }
@@ -53,8 +65,9 @@ fn filled<T>(place: *const T, name: &str) -> Result {
 
 /// Converts a result to a code, after calling the error handler.
 #[inline]
-fn call(name: &'static str, on: On, body: impl FnOnce() -> Result) -> c_int {
+fn call(name: &'static str, site: f64, on: On, body: impl FnOnce() -> Result) -> c_int {
     let _inside = threads::enter();
+    CallSite::begin(site.to_bits() as usize);
     match body() {
         Ok(()) => SUCCESS,
         Err(failure) => errors::raise(name, on, failure),

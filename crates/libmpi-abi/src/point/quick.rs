@@ -9,9 +9,9 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use contract::{Readable, Writable};
-use mpi::{Context, Engine, LightRequest};
+use mpi::{Context, Datatype, Engine, LightRequest, Signature};
 
-use crate::abi::*;
+use crate::abi::{ANY_SOURCE, ANY_TAG, Comm};
 use crate::arguments::{Data, Partner};
 use crate::chosen::Chosen;
 use crate::communicator::COMMUNICATORS;
@@ -39,17 +39,19 @@ unsafe fn within<T>(
 
 /// Returns the data and the destination of a send.
 #[inline(always)]
-unsafe fn outgoing(data: Data, to: Partner) -> Option<(usize, u32, Readable)> {
-    let bytes = datatype::plain_bytes(data.start, data.count, data.of)?;
+unsafe fn outgoing(data: Data, to: Partner) -> Option<(usize, u32, (Readable, Signature))> {
+    let typed = |of: &Datatype, bytes| (bytes, of.signature(data.count));
+    let (bytes, signature) = datatype::with_plain(data.start, data.count, data.of, typed)?;
     let (tag, to) = (u32::try_from(to.tag).ok()?, usize::try_from(to.rank).ok()?);
-    Some((to, tag, Readable::new(data.start.cast(), bytes)))
+    Some((to, tag, (Readable::new(data.start.cast(), bytes), signature)))
 }
 
-/// Returns the memory of a receive.
+/// Returns the memory of a receive, and the class of its elements.
 #[inline(always)]
-unsafe fn incoming(room: Data) -> Option<Writable> {
-    let bytes = datatype::plain_bytes(room.start, room.count, room.of)?;
-    Some(Writable::new(room.start.cast_mut().cast(), bytes))
+unsafe fn incoming(room: Data) -> Option<(Writable, u8)> {
+    let typed = |of: &Datatype, bytes| (bytes, of.class());
+    let (bytes, class) = datatype::with_plain(room.start, room.count, room.of, typed)?;
+    Some((Writable::new(room.start.cast_mut().cast(), bytes), class))
 }
 
 /// Sends in standard mode.

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 
 use contract::Endpoint;
-use mpi::LightRequest;
+use mpi::{Engine, LightRequest};
 
 use super::list::in_statuses;
 use crate::abi::*;
@@ -105,13 +105,13 @@ pub(super) unsafe fn wait(request: *mut Request, status: *mut Status) -> Option<
         Ok(endpoint) => endpoint,
         Err(error) => return Some(Err(error)),
     };
-    let (found, outcome) = match light.end_plainly(&mut *endpoint) {
+    let (found, outcome) = match light.end_plainly(engine, &mut *endpoint) {
         Some((source, tag, bytes)) => {
             (Status::new(source as c_int, tag as c_int, bytes as i64), Ok(()))
         }
         None => {
             let (found, outcome) = light.status(&mut *endpoint);
-            light.end(&mut *endpoint);
+            light.end(engine, &mut *endpoint);
             (found.into(), outcome)
         }
     };
@@ -137,13 +137,15 @@ pub(super) unsafe fn wait_all(
     if !requests.iter().all(is_lightweight) {
         return None;
     }
-    let mut course = Course { requests, statuses, ended: 0, failed: None };
+    let engine = engine_if_any()?;
+    let mut course = Course { engine, requests, statuses, ended: 0, failed: None };
     Some(course.run().and_then(|()| course.outcome()))
 }
 
 /// The progress of a list of requests. Each is ended as soon as those before it have ended, while the others are still
 /// in progress. See docs/measurements.md#waiting-for-a-list-of-requests.
 struct Course<'a> {
+    engine: &'a Engine<Chosen>,
     requests: &'a mut [Request],
     /// As many statuses as requests, or null.
     statuses: *mut Status,
@@ -159,7 +161,7 @@ impl Course<'_> {
             let status = match table.get(request) {
                 None | Some(LightRequest::Sent) => Status::empty(),
                 Some(light) if !light.has_ended(endpoint) => return false,
-                Some(light) => match light.end_plainly(endpoint) {
+                Some(light) => match light.end_plainly(self.engine, endpoint) {
                     Some((source, tag, bytes)) => {
                         Status::new(source as c_int, tag as c_int, bytes as i64)
                     }
@@ -180,7 +182,7 @@ impl Course<'_> {
     /// Ends a request that may have failed, and returns its status.
     fn end(&mut self, light: LightRequest, endpoint: &mut Chosen) -> Status {
         let (status, outcome) = light.status(endpoint);
-        light.end(endpoint);
+        light.end(self.engine, endpoint);
         let status = Status::from(status);
         let Err(error) = outcome else { return status };
         let code = code_of(error.class);

@@ -26,17 +26,24 @@ pub(super) struct Variable {
 enum Value {
     /// Nonzero if leaks are reported at the end. A tool may change it.
     CheckLeaks,
+    /// Nonzero if sends and collectives wait although they need not. A tool may change it after MPI_Init.
+    Synchronous,
     /// Nonzero if all ranks can run at the same time.
     HasProcessors,
     /// Name of the fabric.
     Fabric,
 }
 
-pub(super) const VARIABLES: [Variable; 3] = [
+pub(super) const VARIABLES: [Variable; 4] = [
     Variable {
         name: "check_leaks",
         words: "whether MPI_Finalize reports objects that the program has not freed",
         of: Value::CheckLeaks,
+    },
+    Variable {
+        name: "synchronous",
+        words: "whether standard sends wait for their receives, and collectives for all members",
+        of: Value::Synchronous,
     },
     Variable {
         name: "every_rank_has_a_processor",
@@ -68,7 +75,11 @@ impl Value {
     }
 
     fn scope(self) -> c_int {
-        if matches!(self, Value::CheckLeaks) { T_SCOPE_LOCAL } else { T_SCOPE_CONSTANT }
+        match self {
+            Value::CheckLeaks => T_SCOPE_LOCAL,
+            Value::Synchronous => T_SCOPE_ALL,
+            Value::HasProcessors | Value::Fabric => T_SCOPE_CONSTANT,
+        }
     }
 
     fn count(self) -> c_int {
@@ -152,6 +163,10 @@ pub(crate) unsafe fn read_control(handle: usize, place: *mut c_void) -> Result {
     let endpoint = engine_if_any().and_then(|engine| engine.endpoint().ok());
     match value {
         Value::CheckLeaks => store(place, leaks::setting()),
+        Value::Synchronous => {
+            let is_synchronous = engine_if_any().is_some_and(|engine| engine.is_synchronous());
+            store(place, c_int::from(is_synchronous));
+        }
         Value::HasProcessors => {
             let all = endpoint.is_none_or(|endpoint| endpoint.every_rank_has_a_processor());
             store(place, c_int::from(all));
@@ -169,6 +184,10 @@ pub(crate) unsafe fn write_control(handle: usize, place: *const c_void) -> Resul
     ensure!(!place.is_null(), T_ERR_INVALID, "no value");
     match value {
         Value::CheckLeaks => leaks::set(place.cast::<c_int>().read_unaligned()),
+        Value::Synchronous => match engine_if_any() {
+            Some(engine) => engine.set_synchronous(place.cast::<c_int>().read_unaligned() != 0),
+            None => return Err(error_of(T_ERR_CVAR_SET_NOT_NOW, "MPI_Init has not been called")),
+        },
         _ => return Err(error_of(T_ERR_CVAR_SET_NEVER, "the variable cannot be set")),
     }
     Ok(())

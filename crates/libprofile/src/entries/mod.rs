@@ -9,7 +9,7 @@ mod functions {
 /// Exports a function. Its first instructions add its return address as a last argument, in the first register for
 /// floating-point arguments. No function of MPI has such arguments, so the others remain in place, also on the stack.
 macro_rules! entry {
-    ($number:literal, $name:ident, $own:literal, $profiling:literal, ($($p:ident: $t:ty),*),
+    ($number:literal, $name:ident, $own:literal, $of_library:literal, ($($p:ident: $t:ty),*),
      |$call:ident, $real:ident| $body:expr) => {
         const _: () = {
             #[unsafe(no_mangle)]
@@ -22,14 +22,17 @@ macro_rules! entry {
             }
 
             unsafe extern "C" fn observed($($p: $t,)* site: f64) -> c_int {
-                static REAL: crate::real::Real = crate::real::Real::new($own, $profiling);
+                static REAL: crate::real::Real = crate::real::Real::new($own, $of_library);
                 let $call =
                     crate::data::Call { function: $number, address: site.to_bits() };
                 #[allow(clippy::missing_transmute_annotations)]
-                let $real: unsafe extern "C" fn($($t),*) -> c_int = {
-                    // SAFETY: the function has this type in the ABI.
+                let real: unsafe extern "C" fn($($t,)* f64) -> c_int = {
+                    // SAFETY: the function has this type in our library, which learns where the program has called. That
+                    // of another library does not see the last argument.
                     unsafe { std::mem::transmute(REAL.get()) }
                 };
+                // SAFETY: as for the body.
+                let $real = move |$($p: $t),*| unsafe { real($($p,)* site) };
                 // SAFETY: the caller of an MPI function passes the arguments that the standard requires.
                 unsafe { $body }
             }

@@ -6,9 +6,10 @@ use collectives::{Blocks as ByteBlocks, Call, CallId, Collective, Form};
 use contract::{CollectiveCall, Endpoint};
 
 use super::CollectiveWork;
+use super::agreed;
 use super::blocks::{Blocks, check_apart, check_both_apart, check_number, lengths, own};
 use super::native::{CarryOut, Packed, check_block};
-use crate::engine::Context;
+use crate::engine::{Agreed, Context};
 use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
 use crate::schedule::{Areas, CallMemory, Work};
@@ -46,6 +47,10 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for AllToAll<E> {
 
     fn call_id(&self) -> CallId {
         CallId::of(Collective::AllToAll)
+    }
+
+    fn agreed(&self) -> Agreed {
+        agreed::same_of_both(self.from.as_ref(), &self.to, self.context.size())
     }
 
     #[inline(always)]
@@ -143,6 +148,11 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for AllToAllUnequal<E> {
 
     fn call_id(&self) -> CallId {
         CallId::of(Collective::AllToAll).in_form(self.form)
+    }
+
+    fn agreed(&self) -> Agreed {
+        let from = self.from.as_ref().unwrap_or(&self.to);
+        agreed::balanced(self.context.rank(), from.iter().enumerate(), self.to.iter().enumerate())
     }
 
     fn work(&self) -> Work {

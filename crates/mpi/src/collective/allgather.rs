@@ -5,10 +5,11 @@ use std::rc::Rc;
 use collectives::{Blocks as ByteBlocks, Call, CallId, Collective, Form};
 use contract::{CollectiveCall, Endpoint};
 
+use super::agreed;
 use super::blocks::{Blocks, check_both_apart, check_none_overlaps, check_number, lengths, own};
 use super::native::{CarryOut, Packed, check_block};
 use super::{CollectiveWork, InLevels};
-use crate::engine::Context;
+use crate::engine::{Agreed, Context};
 use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
 use crate::schedule::{Areas, CallMemory, Work};
@@ -46,6 +47,10 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Allgather<E> {
 
     fn call_id(&self) -> CallId {
         CallId::of(Collective::Allgather)
+    }
+
+    fn agreed(&self) -> Agreed {
+        agreed::same_blocks(Some(&self.all), self.mine.as_ref(), self.context.size())
     }
 
     #[inline(always)]
@@ -116,6 +121,10 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for AllgatherUnequal<E> {
 
     fn call_id(&self) -> CallId {
         CallId::of(Collective::Allgather).in_form(Form::UnequalBlocks)
+    }
+
+    fn agreed(&self) -> Agreed {
+        agreed::same_sequence(&self.blocks)
     }
 
     fn in_levels(&self) -> Option<&dyn InLevels<E>> {

@@ -2,13 +2,14 @@
 
 use std::rc::Rc;
 
-use collectives::{Call, CallId, Collective};
+use collectives::{Call, CallId, Collective, LibraryCall};
 use contract::Endpoint;
 
+use super::agreed;
 use super::native::{CarryOut, Packed};
 use super::reduction::Terms;
 use super::{CollectiveWork, InLevels};
-use crate::engine::Context;
+use crate::engine::{Agreed, Context};
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::operation::Reduction;
@@ -43,7 +44,15 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Allreduce<E> {
     }
 
     fn call_id(&self) -> CallId {
-        CallId::of(Collective::Allreduce).combining(self.terms.reduction.id())
+        // So that an allreduce of the program at other members is no match for the end of this one.
+        match self.context.engine().is_leaving() {
+            true => CallId::of_library(LibraryCall::Finalize),
+            false => CallId::of(Collective::Allreduce).combining(self.terms.reduction.id()),
+        }
+    }
+
+    fn agreed(&self) -> Agreed {
+        agreed::same(&self.terms.input)
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use collectives::{Call, CallId, Collective, LibraryCall, Own};
+use collectives::{Call, CallId, Collective, Own};
 use contract::{CollectiveCall, Endpoint};
 
 use super::native::{CarryOut, Packed};
@@ -29,11 +29,7 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Barrier<E> {
     }
 
     fn call_id(&self) -> CallId {
-        // So that a barrier of the program at other members is no match for the end of this one.
-        match self.context.engine().is_leaving() {
-            true => CallId::of_library(LibraryCall::Finalize),
-            false => CallId::of(Collective::Barrier),
-        }
+        CallId::of(Collective::Barrier)
     }
 
     #[inline(always)]

@@ -5,9 +5,10 @@ use std::rc::Rc;
 use collectives::{Call, CallId, Collective, Own};
 use contract::{CollectiveCall, Endpoint};
 
+use super::agreed;
 use super::native::{CarryOut, Packed};
 use super::{CollectiveWork, InLevels};
-use crate::engine::Context;
+use crate::engine::{Agreed, Context};
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::schedule::{Areas, CallMemory, Work};
@@ -38,6 +39,10 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Broadcast<E> {
 
     fn call_id(&self) -> CallId {
         CallId::rooted(Collective::Broadcast, self.root)
+    }
+
+    fn agreed(&self) -> Agreed {
+        agreed::same(&self.memory)
     }
 
     #[inline(always)]

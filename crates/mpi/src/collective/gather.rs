@@ -6,11 +6,12 @@ use collectives::{Blocks as ByteBlocks, Call, CallId, Collective, Form};
 use contract::{CollectiveCall, Endpoint, Writable};
 
 use super::CollectiveWork;
+use super::agreed;
 use super::blocks::{
     Blocks, check_both_apart, check_none_overlaps, check_number, each_bytes, lengths_at, own,
 };
 use super::native::{CarryOut, Packed, check_block};
-use crate::engine::Context;
+use crate::engine::{Agreed, Context};
 use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
 use crate::schedule::{Areas, CallMemory, Work};
@@ -56,6 +57,10 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Gather<E> {
 
     fn call_id(&self) -> CallId {
         CallId::rooted(Collective::Gather, self.root)
+    }
+
+    fn agreed(&self) -> Agreed {
+        agreed::same_blocks(self.all.as_ref(), self.mine.as_ref(), self.context.size())
     }
 
     #[inline(always)]
@@ -134,6 +139,11 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for GatherUnequal<E> {
 
     fn call_id(&self) -> CallId {
         CallId::rooted(Collective::Gather, self.root).in_form(Form::UnequalBlocks)
+    }
+
+    fn agreed(&self) -> Agreed {
+        let sent = self.mine.iter().map(|mine| (self.root, mine));
+        agreed::balanced(self.context.rank(), sent, self.blocks.iter().enumerate())
     }
 
     fn work(&self) -> Work {

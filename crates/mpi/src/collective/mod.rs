@@ -3,6 +3,7 @@
 //! `collectives`.
 
 mod agree;
+mod agreed;
 mod all_to_all;
 mod allgather;
 mod allreduce;
@@ -11,6 +12,7 @@ mod between;
 mod blocks;
 mod broadcast;
 mod bytes;
+mod comparison;
 mod gather;
 mod levels;
 mod native;
@@ -36,6 +38,7 @@ pub use barrier::Barrier;
 pub use between::Between;
 pub use broadcast::Broadcast;
 pub(crate) use bytes::{all_to_all_bytes, allgather_bytes, broadcast_bytes, gather_then};
+pub(crate) use comparison::{exchange, explain_difference};
 pub use gather::{Gather, GatherUnequal};
 pub use neighbours::Neighbours;
 pub use reduce::Reduce;
@@ -44,7 +47,7 @@ pub use scan::{Scan, ScanKind};
 pub use scatter::{Scatter, ScatterUnequal};
 pub use scheduled::Scheduled;
 
-use crate::engine::{Context, Levels};
+use crate::engine::{Agreed, Context, Levels};
 use crate::error::Result;
 use crate::request::{Action, Request};
 use crate::schedule::{self, CallMemory, Chosen, CollectiveContext, Schedule, Work};
@@ -57,6 +60,11 @@ pub trait CollectiveWork<E: Endpoint>: Sized + 'static {
 
     /// Returns the call id that the members compare.
     fn call_id(&self) -> CallId;
+
+    /// Returns what the members must agree on beside the call id.
+    fn agreed(&self) -> Agreed {
+        Agreed::Nothing
+    }
 
     /// Returns the memory of a fabric's own call, or `None` if no fabric has one for this.
     #[inline(always)]
@@ -110,6 +118,13 @@ pub trait InLevels<E: Endpoint> {
     fn run_in(&self, levels: &Levels<E>) -> Result;
 }
 
+/// Records a call of the program.
+#[inline(always)]
+fn log<E: Endpoint>(collective: &impl CollectiveWork<E>, manner: Manner) {
+    let id = collective.call_id().in_manner(manner);
+    collective.context().log(id, collective.agreed());
+}
+
 /// Selects an algorithm of messages, and announces this member's next collective to the others.
 #[inline(never)]
 fn announce<E: Endpoint>(
@@ -150,13 +165,11 @@ pub trait Collective<E: Endpoint + 'static>: CollectiveWork<E> {
     /// [`ErrorClass::Other`](crate::ErrorClass::Other) if they make different calls, and errors that end the run.
     #[inline(always)]
     fn run(self) -> Result {
-        if self.context().engine().has_other_threads() {
-            return run_in_turns(self);
+        log(&self, Manner::Blocking);
+        if self.context().engine().is_synchronous() {
+            synchronise(self.context())?;
         }
-        match native::run(&self) {
-            Some(outcome) => outcome,
-            None => levels::run(&self).unwrap_or_else(|| self.run_by_messages()),
-        }
+        to_its_end(self)
     }
 
     /// Runs it by messages.
@@ -173,6 +186,7 @@ pub trait Collective<E: Endpoint + 'static>: CollectiveWork<E> {
     /// # Errors
     /// Errors that end the run. Others are reported at the end of the request.
     fn start(self) -> Result<Request<E>> {
+        log(&self, Manner::Nonblocking);
         let engine = self.context().engine().clone();
         Ok(Request::new(&engine, native::start(self)?))
     }
@@ -183,6 +197,7 @@ pub trait Collective<E: Endpoint + 'static>: CollectiveWork<E> {
     /// # Errors
     /// Errors that end the run.
     fn persistent(self) -> Result<Request<E>> {
+        log(&self, Manner::Persistent);
         let engine = self.context().engine().clone();
         let (at, chosen) = announce(&self, Manner::Persistent);
         let own = persistent::OwnContext::of(&self)?;
@@ -203,8 +218,30 @@ pub trait Collective<E: Endpoint + 'static>: CollectiveWork<E> {
 
 impl<E: Endpoint + 'static, C: CollectiveWork<E>> Collective<E> for C {}
 
+/// Waits until all members have come, which every collective may do, so that a program that relies on the contrary stops.
+#[cold]
+fn synchronise<E: Endpoint + 'static>(context: &Rc<Context<E>>) -> Result {
+    if context.size() == 1 || context.two_groups().is_some() || context.identity().is_of_library() {
+        return Ok(());
+    }
+    to_its_end(Barrier::new(context.clone()))
+}
+
+/// Runs a collective that is recorded, or none of the program's.
+#[inline(always)]
+fn to_its_end<E: Endpoint + 'static>(collective: impl CollectiveWork<E>) -> Result {
+    if collective.context().engine().has_other_threads() {
+        return run_in_turns(collective);
+    }
+    match native::run(&collective) {
+        Some(outcome) => outcome,
+        None => levels::run(&collective).unwrap_or_else(|| collective.run_by_messages()),
+    }
+}
+
 /// Runs a collective while other threads proceed: nothing waits inside the fabric.
 #[cold]
 fn run_in_turns<E: Endpoint + 'static>(collective: impl CollectiveWork<E>) -> Result {
-    collective.start()?.wait().map(drop)
+    let engine = collective.context().engine().clone();
+    Request::new(&engine, native::start(collective)?).wait().map(drop)
 }

@@ -6,9 +6,10 @@ use collectives::{Call, CallId, Collective};
 use contract::Endpoint;
 
 use super::CollectiveWork;
+use super::agreed;
 use super::native::{CarryOut, Packed};
 use super::reduction::Terms;
-use crate::engine::Context;
+use crate::engine::{Agreed, Context};
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
 use crate::operation::Reduction;
@@ -52,6 +53,10 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Reduce<E> {
 
     fn call_id(&self) -> CallId {
         CallId::rooted(Collective::Reduce, self.root).combining(self.terms.reduction.id())
+    }
+
+    fn agreed(&self) -> Agreed {
+        agreed::same(&self.terms.input)
     }
 
     #[inline(always)]

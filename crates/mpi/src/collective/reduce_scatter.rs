@@ -6,8 +6,9 @@ use collectives::{Blocks, Call, CallId, Collective, Form};
 use contract::Endpoint;
 
 use super::CollectiveWork;
+use super::agreed;
 use super::reduction::Terms;
-use crate::engine::Context;
+use crate::engine::{Agreed, Context};
 use crate::error::{ErrorClass, Result, ensure};
 use crate::memory::Memory;
 use crate::operation::Reduction;
@@ -91,6 +92,10 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for ReduceScatter<E> {
     fn call_id(&self) -> CallId {
         let reduction = self.terms.reduction.id();
         CallId::of(Collective::ReduceScatter).in_form(self.form).combining(reduction)
+    }
+
+    fn agreed(&self) -> Agreed {
+        agreed::same(&self.terms.input)
     }
 
     fn work(&self) -> Work {

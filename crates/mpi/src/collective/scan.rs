@@ -6,8 +6,9 @@ use collectives::{Call, CallId, Collective};
 use contract::Endpoint;
 
 use super::CollectiveWork;
+use super::agreed;
 use super::reduction::Terms;
-use crate::engine::Context;
+use crate::engine::{Agreed, Context};
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::operation::Reduction;
@@ -57,6 +58,10 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Scan<E> {
             ScanKind::Exclusive => Collective::ExclusiveScan,
         };
         CallId::of(collective).combining(self.terms.reduction.id())
+    }
+
+    fn agreed(&self) -> Agreed {
+        agreed::same(&self.terms.input)
     }
 
     fn work(&self) -> Work {

@@ -6,11 +6,12 @@ use collectives::{Blocks as ByteBlocks, Call, CallId, Collective, Form};
 use contract::{CollectiveCall, Endpoint, Readable};
 
 use super::CollectiveWork;
+use super::agreed;
 use super::blocks::{
     Blocks, check_both_apart, check_none_overlaps, check_number, each_bytes, lengths_at, own,
 };
 use super::native::{CarryOut, Packed, check_block};
-use crate::engine::Context;
+use crate::engine::{Agreed, Context};
 use crate::error::Result;
 use crate::memory::{Memory, PackedCopy};
 use crate::schedule::{Areas, CallMemory, Work};
@@ -56,6 +57,10 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for Scatter<E> {
 
     fn call_id(&self) -> CallId {
         CallId::rooted(Collective::Scatter, self.root)
+    }
+
+    fn agreed(&self) -> Agreed {
+        agreed::same_blocks(self.all.as_ref(), self.mine.as_ref(), self.context.size())
     }
 
     #[inline(always)]
@@ -132,6 +137,11 @@ impl<E: Endpoint + 'static> CollectiveWork<E> for ScatterUnequal<E> {
 
     fn call_id(&self) -> CallId {
         CallId::rooted(Collective::Scatter, self.root).in_form(Form::UnequalBlocks)
+    }
+
+    fn agreed(&self) -> Agreed {
+        let received = self.mine.iter().map(|mine| (self.root, mine));
+        agreed::balanced(self.context.rank(), self.blocks.iter().enumerate(), received)
     }
 
     fn work(&self) -> Work {

@@ -7,7 +7,7 @@ use contract::Endpoint;
 use super::Communicator;
 use crate::attribute::Attributes;
 use crate::collective::{Agreement, Proposal, gather_then};
-use crate::engine::GROUP_TAGS;
+use crate::engine::{Agreed, GROUP_TAGS};
 use crate::error::{ErrorClass, Result, ensure};
 use crate::group::Group;
 use crate::info::Info;
@@ -17,7 +17,9 @@ use crate::schedule::{self, CollectiveContext};
 impl<E: Endpoint + 'static> Communicator<E> {
     /// Returns the members' next collective that makes a communicator.
     pub(super) fn next_making(&self, call: LibraryCall) -> CollectiveContext<E> {
-        CollectiveContext::next(self.context(), CallId::of_library(call))
+        let id = CallId::of_library(call);
+        self.context().log(id, Agreed::Nothing);
+        CollectiveContext::next(self.context(), id)
     }
 
     /// Creates a communicator of the same members that has no context yet.
@@ -49,6 +51,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     pub fn start_dup(&self, attributes: Attributes, info: Info) -> Result<(Self, Request<E>)> {
         let new = self.copy(attributes, info);
         let call_id = CallId::of_library(LibraryCall::Duplicate).in_manner(Manner::Nonblocking);
+        self.context().log(call_id, Agreed::Nothing);
         let at = CollectiveContext::next(self.context(), call_id);
         let mine = Proposal::new(&at)?.to_bytes();
         let (context, agreed_at) = (new.context().clone(), at.clone());

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::kind::Kind;
 use super::layout::{Construction, Datatype, Run};
+use super::signature::Element;
 use crate::attribute::Attributes;
 use crate::error::{Error, ErrorClass, Result};
 
@@ -114,6 +115,7 @@ impl Builder {
         let extent = self.upper - self.lower;
         let kind = self.runs.first().map(|run| run.kind);
         Datatype {
+            element: Element::of(&self.runs),
             only_kind: kind.filter(|&kind| self.runs.iter().all(|run| run.kind == kind)),
             is_dense: self.runs.len() <= 1 && first == 0 && size == extent,
             runs: self.runs,

@@ -144,6 +144,7 @@ pub struct Datatype {
     pub(super) runs: Vec<Run>,
     /// Computed in advance, since each reduction needs it.
     pub(super) only_kind: Option<Kind>,
+    pub(super) element: super::signature::Element,
     pub(super) size: i64,
     pub(super) lower: i64,
     pub(super) extent: i64,

@@ -11,7 +11,10 @@ mod in_portable_form;
 mod kind;
 mod layout;
 mod portable;
+mod signature;
 
 pub use element::Element;
 pub use kind::Kind;
+pub use signature::Signature;
+
 pub use layout::{Construction, Datatype, Distribution, Order, Run, Spread, Unit};

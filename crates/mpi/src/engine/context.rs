@@ -3,11 +3,12 @@
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
-use collectives::{HostMap, LatestSchedules, TwoGroups};
+use call_stack::CallSite;
+use collectives::{CallId, HostMap, LatestSchedules, TwoGroups};
 use contract::{BETWEEN_RUNS, ContextOffer, ContextPlace, Endpoint, Envelope, NewContext};
 
 use super::identity::Identity;
-use super::{Engine, SendBuffer, Setups, too_long};
+use super::{Agreed, CallLog, Engine, LoggedCall, SendBuffer, Setups, too_long};
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
 use crate::status::Status;
@@ -51,6 +52,8 @@ pub struct Context<E: Endpoint> {
     /// Number of calls that would have used the levels.
     calls: Cell<u32>,
     identity: Rc<Identity>,
+    /// Its collectives, from the first on.
+    log: OnceCell<Rc<CallLog>>,
 }
 
 /// Contexts of some of the members of a context on several hosts, for collectives in two levels.
@@ -110,6 +113,7 @@ impl<E: Endpoint> Context<E> {
             started: Cell::new(0),
             closing: Cell::new(None),
             apart: Cell::new(0),
+            log: OnceCell::new(),
         })
     }
 
@@ -255,6 +259,23 @@ impl<E: Endpoint> Context<E> {
     /// Returns the schedules of this member's latest collectives of all members.
     pub(crate) fn schedules(&self) -> &LatestSchedules {
         &self.schedules
+    }
+
+    /// Records a collective of the program, to be compared with those of the other members.
+    #[inline]
+    pub(crate) fn log(&self, id: CallId, agreed: Agreed) {
+        // The library's own contexts are no concern of the program, and the end is the comparison itself.
+        if self.size() == 1 || self.is_between_runs() || self.engine.is_leaving() {
+            return;
+        }
+        if self.identity.is_of_library() {
+            return;
+        }
+        let log = self.log.get_or_init(|| {
+            let key = (self.number(), self.members()[0] as u32);
+            self.engine.call_logs.open(key, self.size(), self.rank)
+        });
+        log.add(LoggedCall { id, agreed, site: CallSite::latest() });
     }
 
     /// Returns its levels, if it has got them.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 
 use contract::{
-    Awaited, LockHolder, MEETING_CONTEXT, RememberedCall, WaitTerms, name_ranks, with_article,
+    Awaited, BETWEEN_RUNS, LockHolder, MEETING_CONTEXT, RememberedCall, WaitTerms, name_ranks,
+    with_article,
 };
 
 use super::{GROUPS_CONTEXT, WORLD_CONTEXT};
@@ -89,6 +90,12 @@ impl Identity {
         let _ = self.role.set(Role::PartOf(whole.clone()));
     }
 
+    /// Returns whether the program does not know it: it carries out calls of a window or of a communicator.
+    #[inline]
+    pub(crate) fn is_of_library(&self) -> bool {
+        self.role.get().is_some()
+    }
+
     /// Records the latest collective by messages.
     #[inline]
     pub(crate) fn note_call(&self, call: MadeCall) {
@@ -144,7 +151,7 @@ impl Identity {
 
 /// The contexts of a process by their numbers.
 #[derive(Default)]
-pub(super) struct Identities {
+pub(crate) struct Identities {
     known: RefCell<BTreeMap<u32, Weak<Identity>>>,
     /// Number of entries at which those of contexts that no longer exist are removed.
     limit: Cell<usize>,
@@ -161,6 +168,17 @@ impl Identities {
             known.retain(|_, one| one.strong_count() > 0);
             self.limit.set(2 * known.len());
         }
+    }
+
+    /// Returns the contexts of the messages of programs within the run.
+    pub(crate) fn contexts_of_programs(&self) -> Vec<u32> {
+        let known = self.known.borrow();
+        let is_one = |(number, one): &(&u32, &Weak<Identity>)| {
+            **number != GROUPS_CONTEXT
+                && *number & BETWEEN_RUNS == 0
+                && one.upgrade().is_some_and(|one| !one.is_of_library())
+        };
+        known.iter().filter(is_one).map(|(number, _)| 2 * number).collect()
     }
 
     fn get(&self, number: u32) -> Option<Rc<Identity>> {

@@ -1,6 +1,7 @@
 //! The state that all communicators and requests of a process share: its endpoint, and everything in progress.
 
 mod activity;
+mod call_log;
 mod context;
 mod generalized;
 mod identity;
@@ -8,15 +9,19 @@ mod polling;
 mod polls;
 mod send_buffer;
 mod setups;
+mod traffic;
 mod turns;
 mod waiting;
 
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::rc::Rc;
 
-use contract::{ContextNumbers, Endpoint, Envelope};
+use call_stack::CallSite;
+use contract::{BETWEEN_RUNS, ContextNumbers, Destination, Endpoint, Envelope};
 
 pub(crate) use activity::{Activity, Orphan};
+use call_log::CallLogs;
+pub(crate) use call_log::{Agreed, CallLog, KEPT as KEPT_CALLS, LoggedCall};
 pub use context::Context;
 pub(crate) use context::{BETWEEN_TAGS, GROUP_TAGS, Levels};
 pub use generalized::Generalized;
@@ -26,8 +31,11 @@ pub(crate) use identity::{MadeCall, WindowWaits};
 pub(crate) use polling::Polled;
 pub use send_buffer::{Capacity, SendBuffer};
 pub(crate) use setups::{AwaitsSetup, Setup};
+pub(crate) use traffic::Noted;
+pub use traffic::Traffic;
 pub use turns::OtherThreads;
 
+use crate::datatype::Signature;
 use crate::error::{Error, ErrorClass, Result};
 use activity::Activities;
 use polls::Polls;
@@ -63,6 +71,9 @@ pub struct Engine<E: Endpoint> {
     /// This process is about to leave the run, and has announced that.
     leaving: Cell<bool>,
     send_buffer: Rc<SendBuffer>,
+    pub(crate) call_logs: CallLogs,
+    synchronous: Cell<bool>,
+    traffic: Traffic,
 }
 
 impl<E: Endpoint> Engine<E> {
@@ -88,6 +99,9 @@ impl<E: Endpoint> Engine<E> {
             next_claim: Cell::new(0),
             leaving: Cell::new(false),
             send_buffer: Rc::default(),
+            call_logs: CallLogs::default(),
+            synchronous: Cell::new(false),
+            traffic: Traffic::default(),
         }
     }
 
@@ -144,6 +158,50 @@ impl<E: Endpoint> Engine<E> {
     /// Returns the buffer for buffered sends in communicators without one of their own.
     pub fn send_buffer(&self) -> &Rc<SendBuffer> {
         &self.send_buffer
+    }
+
+    /// Returns what people are told about the contexts.
+    pub(crate) fn identities(&self) -> &Identities {
+        &self.identities
+    }
+
+    /// Makes standard sends wait for their receives, and blocking collectives for all members, as they may with any other
+    /// MPI: programs that only work because this library has room for their messages then stop.
+    pub fn set_synchronous(&self, is_synchronous: bool) {
+        self.synchronous.set(is_synchronous);
+    }
+
+    /// Returns whether they do.
+    #[inline(always)]
+    pub fn is_synchronous(&self) -> bool {
+        self.synchronous.get()
+    }
+
+    /// Returns the record of its messages.
+    #[inline(always)]
+    pub fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+
+    /// Records a sent message.
+    #[inline(always)]
+    pub(crate) fn note_sent(&self, to: Destination, signature: Signature) {
+        let Destination { rank, context, tag } = to;
+        if context & (2 * BETWEEN_RUNS) == 0 {
+            let (other, site) = (rank as u32, CallSite::latest());
+            self.traffic.note_sent(self.rank, Noted { context, tag, other, signature, site });
+        }
+    }
+
+    /// Records a received message.
+    #[inline(always)]
+    pub(crate) fn note_received(&self, envelope: &Envelope, signature: Signature) {
+        let Envelope { context, source, tag, .. } = *envelope;
+        if context & (2 * BETWEEN_RUNS) == 0 {
+            let site = CallSite::latest();
+            let message = Noted { context, tag, other: source, signature, site };
+            self.traffic.note_received(self.rank, message);
+        }
     }
 
     /// Returns whether this process is about to leave the run.

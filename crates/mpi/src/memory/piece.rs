@@ -74,6 +74,11 @@ impl Piece {
         Piece { memory: memory.clone(), copy: PackedCopy::room(memory) }
     }
 
+    /// Returns the program's memory.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
     /// Returns the number of bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.memory.bytes()

@@ -1,5 +1,6 @@
 //! Point-to-point messages.
 
+mod comparison;
 mod exchange;
 mod partitioned;
 mod probe;
@@ -7,6 +8,7 @@ mod quick;
 mod receive;
 mod send;
 
+pub(crate) use comparison::explain_messages;
 pub use exchange::ExchangeCall;
 pub use partitioned::Partitioned;
 pub use probe::{Claimed, ProbeManner, claim, probe};

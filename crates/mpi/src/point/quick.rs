@@ -5,6 +5,7 @@
 
 use contract::{Completion, Destination, Endpoint, Envelope, Readable, Selector, Writable};
 
+use crate::datatype::Signature;
 use crate::engine::{Context, Engine};
 use crate::error::Result;
 use crate::request::LightRequest;
@@ -24,14 +25,15 @@ impl<E: Endpoint> Engine<E> {
         context: &Context<E>,
         to: usize,
         tag: u32,
-        data: Readable,
+        (data, signature): (Readable, Signature),
     ) -> Option<Result> {
         let to = self.other_member(context, to)?;
-        if !self.is_idle() {
+        if !self.is_idle() || self.is_synchronous() {
             return None;
         }
         let mut endpoint = self.endpoint().ok()?;
         let to = Destination { rank: to, context: context.of_programs(), tag };
+        self.note_sent(to, signature);
         let sent = endpoint.send(to, data.as_slice());
         Some(sent.map_err(Into::into))
     }
@@ -43,11 +45,15 @@ impl<E: Endpoint> Engine<E> {
         context: &Context<E>,
         to: usize,
         tag: u32,
-        data: Readable,
+        (data, signature): (Readable, Signature),
     ) -> Option<Result<LightRequest>> {
         let to = self.other_member(context, to)?;
+        if self.is_synchronous() {
+            return None;
+        }
         let to = Destination { rank: to, context: context.of_programs(), tag };
         let mut endpoint = self.endpoint().ok()?;
+        self.note_sent(to, signature);
         let started = match endpoint.send_at_once(to, data) {
             Ok(true) => return Some(Ok(LightRequest::Sent)),
             Ok(false) => endpoint.post_send(to, data, Completion::Local),
@@ -63,7 +69,7 @@ impl<E: Endpoint> Engine<E> {
         context: &Context<E>,
         source: usize,
         tag: Option<u32>,
-        mut room: Writable,
+        (mut room, class): (Writable, u8),
     ) -> Option<Result<Envelope>> {
         let member = *context.peers().members().get(source)?;
         let selector =
@@ -73,6 +79,9 @@ impl<E: Endpoint> Engine<E> {
         }
         let bytes = room.bytes();
         let received = self.endpoint().ok()?.receive(selector, room.part_mut(0..bytes));
+        if let Ok(envelope) = &received {
+            self.note_received(envelope, Signature::of_received(class, envelope.bytes));
+        }
         Some(received.map_err(Into::into))
     }
 
@@ -83,7 +92,7 @@ impl<E: Endpoint> Engine<E> {
         context: &Context<E>,
         source: Option<u32>,
         tag: Option<u32>,
-        room: Writable,
+        (room, class): (Writable, u8),
     ) -> Option<Result<LightRequest>> {
         let is_known = source.is_none_or(|source| (source as usize) < context.size());
         if !context.is_identity() || !is_known {
@@ -91,6 +100,7 @@ impl<E: Endpoint> Engine<E> {
         }
         let selector = Selector { context: context.of_programs(), source, tag };
         let started = self.endpoint().ok()?.post_receive(selector, room);
-        Some(started.map(LightRequest::Receive).map_err(Into::into))
+        let light = |started| LightRequest::Receive(started, class);
+        Some(started.map(light).map_err(Into::into))
     }
 }

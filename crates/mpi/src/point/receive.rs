@@ -88,6 +88,7 @@ impl<E: Endpoint> ReceiveCall<E> {
         }
         let bytes = room.bytes();
         let envelope = engine.endpoint()?.receive(selector, room.part_mut(0..bytes))?;
+        engine.note_received(&envelope, self.memory.of().signature_of_bytes(envelope.bytes));
         Ok(Some(self.context.status_of(&envelope)))
     }
 }

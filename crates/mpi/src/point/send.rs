@@ -51,6 +51,8 @@ impl<E: Endpoint> SendCall<E> {
             Peer::Nobody => None,
             Peer::Any => return Err(Error::new(ErrorClass::Rank, "a send to any rank")),
         };
+        let waits = mode == Mode::Standard && context.engine().is_synchronous();
+        let mode = if waits { Mode::Synchronous } else { mode };
         Ok(SendCall { context, memory, to, tag, mode })
     }
 
@@ -71,6 +73,7 @@ impl<E: Endpoint> SendCall<E> {
         let Some(to) = self.to else { return Ok(Action::Done(Status::empty(), Ok(()))) };
         let mut endpoint = self.context.engine().endpoint()?;
         let to = self.destination(to);
+        self.context.engine().note_sent(to, self.memory.of().signature(self.memory.count()));
         if self.mode == Mode::Buffered {
             self.context.buffer_in_use().send(&mut *endpoint, to, self.memory.packed())?;
             return Ok(Action::Done(Status::empty(), Ok(())));
@@ -104,6 +107,7 @@ impl<E: Endpoint> SendCall<E> {
         if !engine.is_idle() || to == engine.rank() {
             return Ok(false);
         }
+        engine.note_sent(self.destination(to), self.memory.of().signature(self.memory.count()));
         engine.endpoint()?.send(self.destination(to), data.as_slice())?;
         Ok(true)
     }

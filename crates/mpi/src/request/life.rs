@@ -92,7 +92,7 @@ impl<E: Endpoint> Orphan<E> for Freed<E> {
 
     fn settle(&self, endpoint: &mut E) {
         if let Some(Action::Lightweight(light)) = &*self.0.action.borrow() {
-            light.end(endpoint);
+            light.end(&self.0.engine, endpoint);
             return;
         }
         self.0.settle(endpoint);

@@ -2,7 +2,8 @@
 
 use contract::{Endpoint, Request as Started};
 
-use crate::engine::too_long;
+use crate::datatype::Signature;
+use crate::engine::{Engine, too_long};
 use crate::error::Result;
 use crate::status::Status;
 
@@ -16,8 +17,8 @@ pub enum LightRequest {
     Sent,
     /// A send in progress.
     Send(Started),
-    /// A receive into memory in one piece, in a context whose ranks are those of the run.
-    Receive(Started),
+    /// A receive into memory in one piece, in a context whose ranks are those of the run, and the class of its elements.
+    Receive(Started, u8),
     /// A receive that was cancelled before a message arrived.
     Cancelled,
 }
@@ -27,7 +28,7 @@ impl LightRequest {
     #[inline(always)]
     pub fn started(self) -> Option<Started> {
         match self {
-            LightRequest::Send(started) | LightRequest::Receive(started) => Some(started),
+            LightRequest::Send(started) | LightRequest::Receive(started, _) => Some(started),
             LightRequest::Sent | LightRequest::Cancelled => None,
         }
     }
@@ -46,12 +47,17 @@ impl LightRequest {
     /// Ends a receive whose message has arrived and fits, and returns sender, tag and length. Otherwise returns `None`
     /// and has no effect.
     #[inline(always)]
-    pub fn end_plainly<E: Endpoint>(self, endpoint: &mut E) -> Option<(u32, u32, usize)> {
-        let LightRequest::Receive(started) = self else { return None };
+    pub fn end_plainly<E: Endpoint>(
+        self,
+        engine: &Engine<E>,
+        endpoint: &mut E,
+    ) -> Option<(u32, u32, usize)> {
+        let LightRequest::Receive(started, class) = self else { return None };
         if endpoint.envelope(started).is_cut() || endpoint.outcome(started).is_err() {
             return None;
         }
         let message = endpoint.end(started);
+        engine.note_received(&message, Signature::of_received(class, message.bytes));
         Some((message.source, message.tag, message.bytes))
     }
 
@@ -64,7 +70,7 @@ impl LightRequest {
             LightRequest::Send(started) => {
                 return (Status::empty(), endpoint.outcome(started).map_err(Into::into));
             }
-            LightRequest::Receive(started) => started,
+            LightRequest::Receive(started, _) => started,
         };
         let envelope = endpoint.envelope(started);
         let kept = envelope.bytes.min(envelope.room);
@@ -80,15 +86,17 @@ impl LightRequest {
 
     /// Frees it after its end.
     #[inline]
-    pub fn end<E: Endpoint>(self, endpoint: &mut E) {
-        if let Some(started) = self.started() {
-            endpoint.end(started);
+    pub fn end<E: Endpoint>(self, engine: &Engine<E>, endpoint: &mut E) {
+        let Some(started) = self.started() else { return };
+        let message = endpoint.end(started);
+        if let LightRequest::Receive(_, class) = self {
+            engine.note_received(&message, Signature::of_received(class, message.bytes));
         }
     }
 
     /// Cancels a receive that has no message yet.
     pub fn cancel<E: Endpoint>(self, endpoint: &mut E) -> Option<LightRequest> {
-        let LightRequest::Receive(started) = self else { return None };
+        let LightRequest::Receive(started, _) = self else { return None };
         endpoint.cancel_receive(started).then_some(LightRequest::Cancelled)
     }
 }

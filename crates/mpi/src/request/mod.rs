@@ -174,7 +174,9 @@ impl<E: Endpoint> Request<E> {
         let (status, mut outcome) = self.status_and_outcome()?;
         match self.action.take() {
             Some(Action::Generalized(one)) => outcome = outcome.and(one.release()),
-            Some(Action::Lightweight(light)) => light.end(&mut *self.engine.endpoint()?),
+            Some(Action::Lightweight(light)) => {
+                light.end(&self.engine, &mut *self.engine.endpoint()?)
+            }
             _ => {}
         }
         Ok((status, outcome))

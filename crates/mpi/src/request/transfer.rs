@@ -60,6 +60,8 @@ impl<E: Endpoint> Transfer<E> {
         };
         piece.deliver(envelope.bytes.min(envelope.room));
         let told = Envelope { room: envelope.room, ..claimed.unwrap_or(envelope) };
+        let signature = piece.memory().of().signature_of_bytes(envelope.bytes);
+        self.context.engine().note_received(&told, signature);
         let (status, fits) = self.context.status_of(&told);
         (status, fits.and(outcome.map_err(Into::into)))
     }

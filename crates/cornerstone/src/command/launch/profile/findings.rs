@@ -1,8 +1,6 @@
-//! Mistakes in the use of memory, and in the roots of collectives, in words.
+//! Mistakes in the use of memory, in words.
 
-use std::collections::BTreeMap;
-
-use profile::{Finding, FindingKind, RankRecord, different_roots};
+use profile::{Finding, FindingKind, RankRecord};
 
 use super::model::FindingRow;
 use super::places::Places;
@@ -17,29 +15,8 @@ pub(super) fn rows(records: &[RankRecord], places: &Places) -> Vec<FindingRow> {
             rows.push(FindingRow { rank: record.rank, what, times: finding.times });
         }
     }
-    rows.extend(roots(records, places));
     rows.sort_by_key(|row| std::cmp::Reverse(row.times));
     rows
-}
-
-/// Returns the calls with another root than a call of another rank in the same collective.
-fn roots(records: &[RankRecord], places: &Places) -> Vec<FindingRow> {
-    let mut found: BTreeMap<(usize, String), u64> = BTreeMap::new();
-    let function = |record, site| places.get(record, site).function;
-    for differing in different_roots(records, &function) {
-        let of = |(record, event): (usize, usize)| {
-            let event = &records[record].events[event];
-            (records[record].rank, places.get(record, event.site), event.peer)
-        };
-        let ((other, place, root), (rank, own_place, own_root)) =
-            (of(differing.one), of(differing.other));
-        let what = format!(
-            "{own_place} has rank {own_root} as its root, but in the same collective rank {other} calls {place} with \
-             rank {root} as its root"
-        );
-        *found.entry((rank, what)).or_default() += 1;
-    }
-    found.into_iter().map(|((rank, what), times)| FindingRow { rank, what, times }).collect()
 }
 
 fn words(finding: &Finding, place: &dyn Fn(u16) -> String) -> String {

@@ -27,7 +27,7 @@ use summarise::{About, summarise};
 
 use super::program_file::{self, Purpose};
 use crate::arguments::{LaunchArguments, LaunchFabric};
-use crate::failure::Failure;
+use crate::failure::{Failure, STATUS_HANG};
 use crate::observed_memory::{self, Memory};
 use crate::progress::note;
 use crate::utc;
@@ -35,6 +35,10 @@ use crate::wording::counted;
 
 /// Reading of the monotonic clock at the beginning of virtual time: `OTHERS_S` of libvirtual-time.
 const VIRTUAL_BEGINNING_NS: u64 = 1_000_000_000_000;
+
+/// What to do about a hang that may come from the checks.
+const UNBUFFERED: &str = "with --check a standard send waits for its receive, and a collective for all members, as they may \
+                          with any MPI: if the program ends without --check, it depends on buffers";
 
 /// Requested outputs of a run, and the records of its ranks so far.
 pub(super) struct Observation {
@@ -129,6 +133,10 @@ impl Observation {
             Err(failure) => failure.message().lines().next().unwrap_or_default().into(),
         };
         let (checks, ended_well) = (self.checks, ended.is_ok());
+        let ended = ended.map_err(|failure| match checks && failure.code() == STATUS_HANG {
+            true => failure.hint(UNBUFFERED),
+            false => failure,
+        });
         let written = self.write(outcome);
         match (ended, written) {
             (Err(failure), Err(second)) => {
@@ -207,7 +215,7 @@ impl Found {
             )
             .hint("build the program against libmpi_abi.so.1 of this build, and let the loader find it")),
             (_, 0) => {
-                note("cornerstone: check: no mistakes found");
+                note("cornerstone: no mistakes found in arguments, messages, collectives and buffers");
                 Ok(ExitCode::SUCCESS)
             }
             (_, some) => Err(Failure::failed(format!("--check found {}", counted(some, "mistake")))),

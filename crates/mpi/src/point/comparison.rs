@@ -1,0 +1,222 @@
+//! The comparison of all messages at the end of a run: those that were received as another type than they were sent, or
+//! never, are found there at the latest (decision 0150).
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use contract::{Endpoint, Envelope, Selector, Time, TimeSpan, WaitTerms};
+
+use crate::collective::exchange;
+use crate::datatype::Signature;
+use crate::engine::{Context, Noted};
+use crate::error::{Error, ErrorClass, Result};
+
+/// Room for the place of a call in words.
+const PLACE_BYTES: usize = 400;
+/// Time for messages that were sent and have not arrived.
+const LATE: TimeSpan = TimeSpan::from_us(20_000);
+
+/// Messages with the same sender, receiver, context and tag arrive in the order in which they were sent.
+type Stream = (u32, u32, u32, u32);
+
+/// The first messages of a stream, as its two sides have noted them.
+#[derive(Default)]
+struct Sides {
+    sent: Vec<Signature>,
+    received: Vec<Signature>,
+}
+
+/// A message that was received as another type than it was sent.
+#[derive(Debug, PartialEq, Eq)]
+struct Mistaken {
+    stream: Stream,
+    /// Its place in the stream.
+    number: usize,
+    sent: Signature,
+    received: Signature,
+}
+
+const NOTED_BYTES: usize = 20;
+
+fn to_bytes(message: &Noted) -> [u8; NOTED_BYTES] {
+    let mut all = [0; NOTED_BYTES];
+    let halves = [message.context, message.tag, message.other];
+    for (place, half) in all.chunks_mut(4).zip(halves) {
+        place.copy_from_slice(&half.to_ne_bytes());
+    }
+    all[12..].copy_from_slice(&message.signature.bits().to_ne_bytes());
+    all
+}
+
+fn half(bytes: &[u8], place: usize) -> u32 {
+    u32::from_ne_bytes(*bytes[4 * place..].first_chunk().expect("four bytes"))
+}
+
+/// Reads the messages of a rank: the number of those that it has sent, these, and those that it has received.
+fn add(streams: &mut BTreeMap<Stream, Sides>, rank: u32, bytes: &[u8]) {
+    let Some((sent, messages)) = bytes.split_first_chunk() else { return };
+    let sent = u32::from_ne_bytes(*sent) as usize;
+    for (number, message) in messages.chunks_exact(NOTED_BYTES).enumerate() {
+        let [context, tag, other] = [0, 1, 2].map(|place| half(message, place));
+        let word = *message[12..].first_chunk().expect("eight bytes");
+        let signature = Signature::from_bits(u64::from_ne_bytes(word));
+        match number < sent {
+            true => streams.entry((rank, other, context, tag)).or_default().sent.push(signature),
+            false => {
+                streams.entry((other, rank, context, tag)).or_default().received.push(signature);
+            }
+        }
+    }
+}
+
+fn first_mistaken(streams: &BTreeMap<Stream, Sides>) -> Option<Mistaken> {
+    streams.iter().find_map(|(&stream, sides)| {
+        let pairs = sides.sent.iter().zip(&sides.received).enumerate();
+        let differ = |&(_, (sent, received)): &(usize, (&Signature, &Signature))| {
+            sent != received && !sent.is_any() && !received.is_any()
+        };
+        let (number, (&sent, &received)) = pairs.into_iter().find(differ)?;
+        Some(Mistaken { stream, number, sent, received })
+    })
+}
+
+/// Returns the place of the call for message `number` of a stream.
+fn place_of(messages: &[Noted], (other, context, tag): (u32, u32, u32), number: usize) -> String {
+    let of_stream = |one: &&Noted| (one.other, one.context, one.tag) == (other, context, tag);
+    messages
+        .iter()
+        .filter(of_stream)
+        .nth(number)
+        .map(|one| one.site.to_string())
+        .unwrap_or_default()
+}
+
+/// Waits a little for messages that are still under way, and returns one that no receive has matched.
+fn left_over<E: Endpoint>(world: &Rc<Context<E>>) -> Result<Option<Envelope>> {
+    let engine = world.engine();
+    let contexts = engine.identities().contexts_of_programs();
+    let until = engine.endpoint()?.now() + LATE;
+    loop {
+        for &context in &contexts {
+            let selector = Selector { context, source: None, tag: None };
+            let found = engine.endpoint()?.probe(selector)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        let now: Time = engine.endpoint()?.now();
+        if now > until {
+            return Ok(None);
+        }
+        engine.endpoint()?.yield_processor()?;
+        engine.progress()?;
+    }
+}
+
+/// Finds a message that was received as another type than it was sent, or never, once it is known that there may be one.
+/// All processes make this call. Returns the error at the receiver, and `None` elsewhere, or if there is none.
+///
+/// # Errors
+/// Errors that end the run.
+pub(crate) fn explain_messages<E: Endpoint + 'static>(
+    world: &Rc<Context<E>>,
+    all_are_received: bool,
+) -> Result<Option<Error>> {
+    let engine = world.engine();
+    let [sent, received] = engine.traffic().first();
+    let mut own = (sent.len() as u32).to_ne_bytes().to_vec();
+    own.extend(sent.iter().chain(&received).flat_map(to_bytes));
+    let mut streams = BTreeMap::new();
+    for (rank, bytes) in exchange(world, &own)?.iter().enumerate() {
+        add(&mut streams, rank as u32, bytes);
+    }
+    let me = world.rank() as u32;
+    if let Some(Mistaken { stream, number, sent: as_sent, received: as_received }) =
+        first_mistaken(&streams)
+    {
+        let (from, to, context, tag) = stream;
+        let own = match me {
+            _ if me == from => place_of(&sent, (to, context, tag), number),
+            _ if me == to => place_of(&received, (from, context, tag), number),
+            _ => String::new(),
+        };
+        let places = exchange(world, &own.as_bytes()[..own.floor_char_boundary(PLACE_BYTES)])?;
+        let place = |rank: u32| String::from_utf8_lossy(&places[rank as usize]).into_owned();
+        let here = if from == to { String::new() } else { place(to) };
+        let (sent, received) = (as_sent.in_words(), as_received.in_words());
+        let where_ = engine.identities().place(context).unwrap_or_default();
+        let words = format!(
+            "datatypes do not match: rank {from} sends {sent} with tag {tag}{}, which rank {to} receives as {received}{here}{where_}",
+            place(from)
+        );
+        return Ok((me == to).then(|| Error::new(ErrorClass::Other, words)));
+    }
+    if all_are_received {
+        return Ok(None);
+    }
+    explain_left_over(world, &sent)
+}
+
+fn explain_left_over<E: Endpoint + 'static>(
+    world: &Rc<Context<E>>,
+    sent: &[Noted],
+) -> Result<Option<Error>> {
+    let left = left_over(world)?;
+    let own = left.map_or_else(Vec::new, |Envelope { context, source, tag, .. }| {
+        [context, tag, source].iter().flat_map(|half| half.to_ne_bytes()).collect()
+    });
+    let all = exchange(world, &own)?;
+    let Some(to) = all.iter().position(|one| !one.is_empty()) else { return Ok(None) };
+    let [context, tag, from] = [0, 1, 2].map(|place| half(&all[to], place));
+    // Those before it in its stream were received; it need not be the next, so the place is that of the last that is known.
+    let own = match world.rank() as u32 == from {
+        true => {
+            let of_stream =
+                |one: &&Noted| (one.other, one.context, one.tag) == (to as u32, context, tag);
+            sent.iter().rfind(of_stream).map(|one| one.site.to_string())
+        }
+        false => None,
+    };
+    let own = own.unwrap_or_default();
+    let places = exchange(world, &own.as_bytes()[..own.floor_char_boundary(PLACE_BYTES)])?;
+    let place = String::from_utf8_lossy(&places[from as usize]).into_owned();
+    let bytes = left.map_or(0, |message| message.bytes);
+    let where_ = world.engine().identities().place(context).unwrap_or_default();
+    let words = format!(
+        "a message of {bytes} bytes with tag {tag} of rank {from}{place} was never received by rank {to}{where_}"
+    );
+    Ok((world.rank() == to).then(|| Error::new(ErrorClass::Other, words)))
+}
+
+#[cfg(test)]
+mod tests {
+    use call_stack::CallSite;
+
+    use super::*;
+    use crate::datatype::{Datatype, Kind};
+
+    #[test]
+    fn the_messages_of_a_stream_are_compared_in_their_order() {
+        let of = |kind, count| Datatype::basic(kind).signature(count);
+        let (ints, floats) = (of(Kind::Signed(4), 6), of(Kind::Float(4), 6));
+        let noted = |other, tag, signature| {
+            to_bytes(&Noted { context: 8, tag, other, signature, site: CallSite::default() })
+        };
+        let side = |sent: &[[u8; NOTED_BYTES]], received: &[[u8; NOTED_BYTES]]| {
+            let mut all = (sent.len() as u32).to_ne_bytes().to_vec();
+            all.extend(sent.iter().chain(received).flatten());
+            all
+        };
+        let mistaken = |received: [Signature; 2]| {
+            let mut streams = BTreeMap::new();
+            let sent = [noted(1, 4, ints), noted(1, 4, floats), noted(1, 5, floats)];
+            add(&mut streams, 0, &side(&sent, &[]));
+            add(&mut streams, 1, &side(&[], &received.map(|one| noted(0, 4, one))));
+            first_mistaken(&streams)
+        };
+        assert_eq!(mistaken([ints, floats]), None);
+        assert_eq!(mistaken([Signature::ANY, Signature::ANY]), None);
+        let found = Mistaken { stream: (0, 1, 8, 4), number: 1, sent: floats, received: ints };
+        assert_eq!(mistaken([ints, ints]), Some(found));
+    }
+}
