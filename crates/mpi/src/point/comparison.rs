@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use contract::{Endpoint, Envelope, Selector, Time, TimeSpan, WaitTerms};
+use contract::{Endpoint, Envelope, Selector, TimeSpan, WaitTerms};
 
 use crate::collective::exchange;
 use crate::datatype::Signature;
@@ -13,8 +13,9 @@ use crate::error::{Error, ErrorClass, Result};
 
 /// Room for the place of a call in words.
 const PLACE_BYTES: usize = 400;
-/// Time for messages that were sent and have not arrived.
-const LATE: TimeSpan = TimeSpan::from_us(20_000);
+/// Polls for messages that were sent and have not arrived, and the time between them.
+const LATE_POLLS: usize = 10;
+const BETWEEN_POLLS: TimeSpan = TimeSpan::from_us(2_000);
 
 /// Messages with the same sender, receiver, context and tag arrive in the order in which they were sent.
 type Stream = (u32, u32, u32, u32);
@@ -95,8 +96,8 @@ fn place_of(messages: &[Noted], (other, context, tag): (u32, u32, u32), number: 
 fn left_over<E: Endpoint>(world: &Rc<Context<E>>) -> Result<Option<Envelope>> {
     let engine = world.engine();
     let contexts = engine.identities().contexts_of_programs();
-    let until = engine.endpoint()?.now() + LATE;
-    loop {
+    for _ in 0..LATE_POLLS {
+        engine.progress()?;
         for &context in &contexts {
             let selector = Selector { context, source: None, tag: None };
             let found = engine.endpoint()?.probe(selector)?;
@@ -104,13 +105,11 @@ fn left_over<E: Endpoint>(world: &Rc<Context<E>>) -> Result<Option<Envelope>> {
                 return Ok(found);
             }
         }
-        let now: Time = engine.endpoint()?.now();
-        if now > until {
-            return Ok(None);
-        }
-        engine.endpoint()?.yield_processor()?;
-        engine.progress()?;
+        let mut endpoint = engine.endpoint()?;
+        let next = endpoint.now() + BETWEEN_POLLS;
+        endpoint.wait_until_time(next);
     }
+    Ok(None)
 }
 
 /// Finds a message that was received as another type than it was sent, or never, once it is known that there may be one.
