@@ -169,6 +169,9 @@ impl<E: Endpoint> Engine<E> {
     /// MPI: programs that only work because this library has room for their messages then stop.
     pub fn set_synchronous(&self, is_synchronous: bool) {
         self.synchronous.set(is_synchronous);
+        if is_synchronous {
+            self.traffic.be_checked();
+        }
     }
 
     /// Returns whether they do.

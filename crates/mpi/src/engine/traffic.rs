@@ -7,8 +7,8 @@ use call_stack::CallSite;
 
 use crate::datatype::Signature;
 
-/// Number of messages that are remembered in each direction: those with which a program begins.
-const REMEMBERED: usize = 256;
+/// Number of messages of each direction up to which all are noted; of a run that is checked, and of others.
+const NOTED_MAX: [u64; 2] = [1 << 20, 256];
 
 /// A message, seen from one of its sides.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +29,7 @@ pub struct Traffic {
     received: Cell<u64>,
     first_sent: RefCell<Vec<Noted>>,
     first_received: RefCell<Vec<Noted>>,
+    is_checked: Cell<bool>,
 }
 
 /// A word for a message. That of bytes is 0, because they match everything.
@@ -39,14 +40,6 @@ fn word(signature: Signature, from: u32, to: u32) -> u64 {
     signature.bits().rotate_left(8).wrapping_mul(pair)
 }
 
-#[inline]
-fn remember(first: &RefCell<Vec<Noted>>, message: Noted) {
-    let mut first = first.borrow_mut();
-    if first.len() < REMEMBERED {
-        first.push(message);
-    }
-}
-
 impl Traffic {
     /// Records that a message was sent by this process, whose rank is `me`.
     #[inline]
@@ -54,8 +47,8 @@ impl Traffic {
         let word = word(message.signature, me as u32, message.other);
         self.balance.set(self.balance.get().wrapping_add(word));
         let number = self.sent.replace(self.sent.get() + 1);
-        if number < REMEMBERED as u64 {
-            remember(&self.first_sent, message);
+        if number < self.noted_max() {
+            self.first_sent.borrow_mut().push(message);
         }
     }
 
@@ -65,8 +58,8 @@ impl Traffic {
         let word = word(message.signature, message.other, me as u32);
         self.balance.set(self.balance.get().wrapping_sub(word));
         let number = self.received.replace(self.received.get() + 1);
-        if number < REMEMBERED as u64 {
-            remember(&self.first_received, message);
+        if number < self.noted_max() {
+            self.first_received.borrow_mut().push(message);
         }
     }
 
@@ -75,9 +68,22 @@ impl Traffic {
         [self.balance.get(), self.sent.get().wrapping_sub(self.received.get())]
     }
 
-    /// Returns the first messages, the sent and the received ones, in order.
-    pub(crate) fn first(&self) -> [Vec<Noted>; 2] {
-        [self.first_sent.borrow().clone(), self.first_received.borrow().clone()]
+    /// Lets many more messages be noted.
+    pub(crate) fn be_checked(&self) {
+        self.is_checked.set(true);
+    }
+
+    #[inline]
+    fn noted_max(&self) -> u64 {
+        NOTED_MAX[usize::from(!self.is_checked.get())]
+    }
+
+    /// Returns the sent messages, and the received ones in the order in which their receives have ended. `None` if there
+    /// were too many to note all.
+    pub(crate) fn all_noted(&self) -> Option<[Vec<Noted>; 2]> {
+        let most = self.noted_max();
+        let are_all = self.sent.get() <= most && self.received.get() <= most;
+        are_all.then(|| [self.first_sent.borrow().clone(), self.first_received.borrow().clone()])
     }
 }
 

@@ -17,22 +17,24 @@ const PLACE_BYTES: usize = 400;
 const LATE_POLLS: usize = 10;
 const BETWEEN_POLLS: TimeSpan = TimeSpan::from_us(2_000);
 
-/// Messages with the same sender, receiver, context and tag arrive in the order in which they were sent.
+/// Sender, receiver, context and tag.
 type Stream = (u32, u32, u32, u32);
 
-/// The first messages of a stream, as its two sides have noted them.
+/// The messages of a stream, as its two sides have noted them: in the order of the sends, and in that in which receives
+/// have ended, which may be another.
 #[derive(Default)]
 struct Sides {
     sent: Vec<Signature>,
     received: Vec<Signature>,
 }
 
-/// A message that was received as another type than it was sent.
+/// A message that was received as another type than it was sent: one of the sends and one of the receives of a stream that
+/// have no partner.
 #[derive(Debug, PartialEq, Eq)]
 struct Mistaken {
     stream: Stream,
-    /// Its place in the stream.
-    number: usize,
+    /// Their places in the stream.
+    numbers: [usize; 2],
     sent: Signature,
     received: Signature,
 }
@@ -53,7 +55,8 @@ fn half(bytes: &[u8], place: usize) -> u32 {
     u32::from_ne_bytes(*bytes[4 * place..].first_chunk().expect("four bytes"))
 }
 
-/// Reads the messages of a rank: the number of those that it has sent, these, and those that it has received.
+/// Reads the messages of a rank: the number of those that it has sent, these, and those that it has received. A rank that
+/// has not noted all of its messages says nothing.
 fn add(streams: &mut BTreeMap<Stream, Sides>, rank: u32, bytes: &[u8]) {
     let Some((sent, messages)) = bytes.split_first_chunk() else { return };
     let sent = u32::from_ne_bytes(*sent) as usize;
@@ -70,14 +73,40 @@ fn add(streams: &mut BTreeMap<Stream, Sides>, rank: u32, bytes: &[u8]) {
     }
 }
 
+impl Sides {
+    /// Returns the places of a send and of a receive that have no partner, if the sends and the receives cannot all be
+    /// paired. Bytes are a partner of everything.
+    fn unpaired(&self) -> Option<[usize; 2]> {
+        let Sides { sent, received } = self;
+        if sent.len() != received.len() {
+            return None;
+        }
+        let [alone_there, alone_here] = [surplus(sent, received), surplus(received, sent)];
+        let any = received.iter().filter(|one| one.is_any()).count();
+        let is_mistaken = alone_there.len() > any;
+        is_mistaken.then(|| Some([*alone_there.first()?, *alone_here.first()?]))?
+    }
+}
+
+/// Returns the places of those in `one` of which `other` has fewer.
+fn surplus(one: &[Signature], other: &[Signature]) -> Vec<usize> {
+    let mut left = BTreeMap::<u64, usize>::new();
+    other.iter().for_each(|signature| *left.entry(signature.bits()).or_default() += 1);
+    let is_alone = |&(_, signature): &(usize, &Signature)| match left.get_mut(&signature.bits()) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => !signature.is_any(),
+    };
+    one.iter().enumerate().filter(is_alone).map(|(place, _)| place).collect()
+}
+
 fn first_mistaken(streams: &BTreeMap<Stream, Sides>) -> Option<Mistaken> {
     streams.iter().find_map(|(&stream, sides)| {
-        let pairs = sides.sent.iter().zip(&sides.received).enumerate();
-        let differ = |&(_, (sent, received)): &(usize, (&Signature, &Signature))| {
-            sent != received && !sent.is_any() && !received.is_any()
-        };
-        let (number, (&sent, &received)) = pairs.into_iter().find(differ)?;
-        Some(Mistaken { stream, number, sent, received })
+        let numbers = sides.unpaired()?;
+        let (sent, received) = (sides.sent[numbers[0]], sides.received[numbers[1]]);
+        Some(Mistaken { stream, numbers, sent, received })
     })
 }
 
@@ -122,7 +151,7 @@ pub(crate) fn explain_messages<E: Endpoint + 'static>(
     all_are_received: bool,
 ) -> Result<Option<Error>> {
     let engine = world.engine();
-    let [sent, received] = engine.traffic().first();
+    let [sent, received] = engine.traffic().all_noted().unwrap_or_default();
     let mut own = (sent.len() as u32).to_ne_bytes().to_vec();
     own.extend(sent.iter().chain(&received).flat_map(to_bytes));
     let mut streams = BTreeMap::new();
@@ -130,13 +159,13 @@ pub(crate) fn explain_messages<E: Endpoint + 'static>(
         add(&mut streams, rank as u32, bytes);
     }
     let me = world.rank() as u32;
-    if let Some(Mistaken { stream, number, sent: as_sent, received: as_received }) =
+    if let Some(Mistaken { stream, numbers, sent: as_sent, received: as_received }) =
         first_mistaken(&streams)
     {
         let (from, to, context, tag) = stream;
         let own = match me {
-            _ if me == from => place_of(&sent, (to, context, tag), number),
-            _ if me == to => place_of(&received, (from, context, tag), number),
+            _ if me == from => place_of(&sent, (to, context, tag), numbers[0]),
+            _ if me == to => place_of(&received, (from, context, tag), numbers[1]),
             _ => String::new(),
         };
         let places = exchange(world, &own.as_bytes()[..own.floor_char_boundary(PLACE_BYTES)])?;
@@ -195,7 +224,7 @@ mod tests {
     use crate::datatype::{Datatype, Kind};
 
     #[test]
-    fn the_messages_of_a_stream_are_compared_in_their_order() {
+    fn the_messages_of_a_stream_are_compared_in_any_order_and_bytes_match_all() {
         let of = |kind, count| Datatype::basic(kind).signature(count);
         let (ints, floats) = (of(Kind::Signed(4), 6), of(Kind::Float(4), 6));
         let noted = |other, tag, signature| {
@@ -206,16 +235,24 @@ mod tests {
             all.extend(sent.iter().chain(received).flatten());
             all
         };
-        let mistaken = |received: [Signature; 2]| {
+        let mistaken = |sent: [Signature; 2], received: &[Signature]| {
             let mut streams = BTreeMap::new();
-            let sent = [noted(1, 4, ints), noted(1, 4, floats), noted(1, 5, floats)];
+            let sent = [noted(1, 4, sent[0]), noted(1, 4, sent[1]), noted(1, 5, floats)];
             add(&mut streams, 0, &side(&sent, &[]));
-            add(&mut streams, 1, &side(&[], &received.map(|one| noted(0, 4, one))));
+            let received: Vec<_> = received.iter().map(|&one| noted(0, 4, one)).collect();
+            add(&mut streams, 1, &side(&[], &received));
             first_mistaken(&streams)
         };
-        assert_eq!(mistaken([ints, floats]), None);
-        assert_eq!(mistaken([Signature::ANY, Signature::ANY]), None);
-        let found = Mistaken { stream: (0, 1, 8, 4), number: 1, sent: floats, received: ints };
-        assert_eq!(mistaken([ints, ints]), Some(found));
+        let any = Signature::ANY;
+        for received in [&[ints, floats][..], &[floats, ints], &[any, any], &[any, ints], &[ints]] {
+            assert_eq!(mistaken([ints, floats], received), None, "{received:?}");
+        }
+        assert_eq!(mistaken([ints, any], &[floats, ints]), None);
+        let of = |numbers, sent, received| {
+            Some(Mistaken { stream: (0, 1, 8, 4), numbers, sent, received })
+        };
+        assert_eq!(mistaken([ints, floats], &[ints, ints]), of([1, 1], floats, ints));
+        assert_eq!(mistaken([ints, any], &[floats, floats]), of([0, 0], ints, floats));
+        assert_eq!(mistaken([ints, ints], &[any, floats]), of([0, 1], ints, floats));
     }
 }
