@@ -10,7 +10,7 @@ use call_stack::place_of_call;
 use crate::abi::*;
 use crate::failure::{Error, Result, code_of};
 use crate::handler::{self, Handler, UserErrorHandler};
-use crate::process::universe;
+use crate::process::{engine_if_any, universe};
 use crate::shared::Shared;
 use crate::{codes, communicator, ending, file, process, session, window};
 
@@ -48,6 +48,7 @@ pub(crate) fn count() -> u64 {
 #[cold]
 pub(crate) fn raise(function: &'static str, on: On, failure: Error) -> c_int {
     FAILED.set(FAILED.get() + 1);
+    engine_if_any().iter().for_each(|engine| engine.note_failed_call());
     let code = code_of(failure.class);
     let name = codes::name(code);
     let words = format!("{function}: {name}: {}", failure.message);

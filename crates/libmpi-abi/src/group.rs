@@ -5,6 +5,7 @@ use std::ffi::c_int;
 use std::ops::Deref;
 use std::rc::Rc;
 
+use call_stack::CallSite;
 use mpi::{Comparison, Group as Members, RankRange, SendBuffer};
 
 use crate::abi::*;
@@ -41,9 +42,9 @@ pub(crate) fn get(group: Group) -> Result<Rc<Object>> {
     GROUPS.get(group).ok_or_else(|| error_of(ERR_GROUP, "not a group"))
 }
 
-/// Returns the number of groups of programs.
-pub(crate) fn count() -> usize {
-    GROUPS.made()
+/// Returns the calls that have made the groups of the program which are not freed.
+pub(crate) fn makers() -> Vec<CallSite> {
+    GROUPS.makers()
 }
 
 /// Returns a new handle for these members, which must be freed separately.

@@ -8,6 +8,8 @@ use std::cell::RefCell;
 use std::ffi::c_int;
 use std::rc::Rc;
 
+use call_stack::CallSite;
+
 use crate::abi::Handle;
 use crate::shared::Shared;
 
@@ -29,12 +31,14 @@ pub(crate) fn from_int<H: Handle>(number: c_int) -> H {
 pub(crate) struct Table<T> {
     predefined: Vec<Option<T>>,
     made: Vec<Option<T>>,
+    /// The calls that have made them.
+    makers: Vec<CallSite>,
     free: Vec<usize>,
 }
 
 impl<T: Clone> Table<T> {
     pub(crate) fn new() -> Self {
-        Table { predefined: Vec::new(), made: Vec::new(), free: Vec::new() }
+        Table { predefined: Vec::new(), made: Vec::new(), makers: Vec::new(), free: Vec::new() }
     }
 
     /// Stores an object for a predefined handle.
@@ -56,9 +60,11 @@ impl<T: Clone> Table<T> {
             }
             None => {
                 self.made.push(Some(object));
+                self.makers.push(CallSite::default());
                 self.made.len() - 1
             }
         };
+        self.makers[index] = CallSite::latest();
         H::from_number(FIRST + index)
     }
 
@@ -94,9 +100,10 @@ impl<T: Clone> Table<T> {
         self.made.iter().flatten()
     }
 
-    /// Returns the number of objects that are not predefined.
-    pub(crate) fn made(&self) -> usize {
-        self.own().count()
+    /// Returns the calls that have made the objects that are not predefined.
+    pub(crate) fn makers(&self) -> Vec<CallSite> {
+        let all = self.made.iter().zip(&self.makers);
+        all.filter(|(object, _)| object.is_some()).map(|(_, maker)| *maker).collect()
     }
 }
 
@@ -125,9 +132,9 @@ impl<T> Objects<T> {
         self.borrow_mut().remove(handle)
     }
 
-    /// Returns the number of objects that are not predefined.
-    pub(crate) fn made(&self) -> usize {
-        self.borrow().made()
+    /// Returns the calls that have made the objects that are not predefined.
+    pub(crate) fn makers(&self) -> Vec<CallSite> {
+        self.borrow().makers()
     }
 }
 
@@ -144,7 +151,7 @@ mod tests {
         let second: Comm = table.add("second");
         assert_eq!(table.remove(first), Some("first"));
         assert_eq!(table.get(first), None);
-        assert_eq!(table.made(), 1);
+        assert_eq!(table.makers().len(), 1);
         assert_eq!(table.remove(first), None);
         assert_eq!(table.get(second), Some(&"second"));
         assert_eq!(table.find(|one| *one == "second"), Some(second));

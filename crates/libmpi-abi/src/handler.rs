@@ -4,6 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
+use call_stack::CallSite;
+
 use crate::abi::*;
 use crate::failure::{Result, ensure, error_of};
 use crate::handle::{Objects, Table};
@@ -39,9 +41,9 @@ static HANDLERS: Objects<Handler> = Shared::new(|| {
     RefCell::new(table)
 });
 
-/// Returns the number of error handlers of programs.
-pub(crate) fn count() -> usize {
-    HANDLERS.made()
+/// Returns the calls that have made the error handlers of the program which are not freed.
+pub(crate) fn makers() -> Vec<CallSite> {
+    HANDLERS.makers()
 }
 
 /// Returns the error handler of a handle.

@@ -5,6 +5,7 @@ use std::ffi::{c_char, c_int};
 use std::ptr::null_mut;
 use std::rc::Rc;
 
+use call_stack::CallSite;
 use mpi::Info as Pairs;
 
 use crate::abi::*;
@@ -33,9 +34,9 @@ fn environment() -> Pairs {
     pairs
 }
 
-/// Returns the number of info objects of programs.
-pub(crate) fn count() -> usize {
-    INFOS.made()
+/// Returns the calls that have made the info objects of the program which are not freed.
+pub(crate) fn makers() -> Vec<CallSite> {
+    INFOS.makers()
 }
 
 /// Returns the object of a handle.

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
+use call_stack::CallSite;
 use mpi::{Memory, Operation, Predefined, Reduction, UserOperation};
 
 use crate::abi::*;
@@ -89,9 +90,9 @@ impl UserOperation for UserFunction {
     }
 }
 
-/// Returns the number of operations of programs.
-pub(crate) fn count() -> usize {
-    OPERATIONS.made()
+/// Returns the calls that have made the operations of the program which are not freed.
+pub(crate) fn makers() -> Vec<CallSite> {
+    OPERATIONS.makers()
 }
 
 #[inline]

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_int, c_void};
 use std::rc::Rc;
 
+use call_stack::CallSite;
 use mpi::{Group as Members, SendBuffer};
 
 use crate::abi::*;
@@ -41,9 +42,9 @@ fn get(session: Session) -> Result<Rc<Object>> {
     SESSIONS.get(session).ok_or_else(|| error_of(ERR_SESSION, "not a session"))
 }
 
-/// Returns the number of sessions.
-pub(crate) fn count() -> usize {
-    SESSIONS.made()
+/// Returns the calls that have made the sessions which are not freed.
+pub(crate) fn makers() -> Vec<CallSite> {
+    SESSIONS.makers()
 }
 
 /// Returns the level of thread support that hints request; without a request, that of MPI_Init_thread.

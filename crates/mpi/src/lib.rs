@@ -56,7 +56,7 @@ pub use communicator::{Bridge, Communicator};
 pub use datatype::{
     Construction, Datatype, Distribution, Element, Kind, Order, Run, Signature, Spread, Unit,
 };
-pub use engine::{Capacity, Context, Engine, OtherThreads, SendBuffer, Traffic};
+pub use engine::{Capacity, Context, Engine, MessageLog, OtherThreads, SendBuffer, SendBuffers};
 pub use error::{Error, ErrorClass, ErrorDetails, Result};
 pub use file::{
     Access, AccessMode, Direction, File, Members, Position, Representation, View, Whence,

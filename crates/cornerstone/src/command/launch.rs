@@ -125,8 +125,9 @@ fn run(
         task.carrier = carrier;
         task.leaks = leaks.is_some();
         let mut noted = Ok(());
-        let take = &mut |region: &[u8]| match leaks.filter(|_| region == LEFT) {
-            Some(leaks) => noted = leaks.note(),
+        let lines = |region: &[u8]| Some((leaks?, region.strip_prefix(LEFT)?.to_vec()));
+        let take = &mut |region: &[u8]| match lines(region) {
+            Some((leaks, lines)) => noted = leaks.note(&lines),
             None => observation.iter_mut().for_each(|one| one.take(region)),
         };
         let watch = watch(arguments);

@@ -277,8 +277,9 @@ impl Notes {
         // Unreadable records are missing in the report, which names the rank.
         let regions = self.memory.take().and_then(|memory| memory.regions().ok());
         regions.into_iter().flatten().for_each(|region| report(&region));
-        if self.leaks.as_ref().is_some_and(|leaks| leaks.any().unwrap_or(true)) {
-            report(LEFT);
+        let lines = self.leaks.as_ref().and_then(|leaks| leaks.lines().ok());
+        if let Some(lines) = lines.filter(|lines| !lines.is_empty()) {
+            report(&[LEFT, lines.as_bytes()].concat());
         }
     }
 }

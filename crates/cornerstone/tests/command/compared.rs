@@ -35,17 +35,16 @@ fn fail(lab: &Lab, way: &[&str], programs: &[(&str, Vec<String>)]) {
     }
 }
 
-#[test]
-fn data_and_messages_that_do_not_match_are_told_with_both_lines_on_every_fabric() {
-    let test = "messages and collectives that do not match";
-    let Some(lab) = lab_with(test, SOURCE) else { return };
-    let at = |function, side| {
-        format!(" ({})", place_in(SOURCE, function, &format!("{side} of {function}")))
-    };
+/// The place of one side of a program, in parentheses.
+fn at(function: &str, side: &str) -> String {
+    format!(" ({})", place_in(SOURCE, function, &format!("{side} of {function}")))
+}
+
+/// The programs whose messages do not match, with the words for them.
+fn messages() -> Vec<(&'static str, Vec<String>)> {
     let typed = "message_of_another_type";
     let started = "started_message_of_another_type";
-    let broadcast = "broadcast_of_another_type";
-    let programs = [
+    vec![
         (
             typed,
             vec![
@@ -76,9 +75,16 @@ fn data_and_messages_that_do_not_match_are_told_with_both_lines_on_every_fabric(
                 at("never_received", "sent")
             )],
         ),
-    ];
+    ]
+}
+
+#[test]
+fn data_and_messages_that_do_not_match_are_told_with_both_lines_on_every_fabric() {
+    let test = "messages and collectives that do not match";
+    let Some(lab) = lab_with(test, SOURCE) else { return };
+    let broadcast = "broadcast_of_another_type";
     for way in ways(test) {
-        fail(&lab, way, &programs);
+        fail(&lab, way, &messages());
         // The fabric may find the difference before the end. Then it knows the line of one rank only.
         let calls = [
             (broadcast, vec!["do not match".into()]),
@@ -105,12 +111,11 @@ fn data_and_messages_that_do_not_match_are_told_with_both_lines_on_every_fabric(
 fn programs_that_depend_on_buffers_work_and_are_found_by_the_check() {
     let test = "programs that depend on buffers";
     let Some(lab) = lab_with(test, SOURCE) else { return };
-    let at = |function, side| place_in(SOURCE, function, &format!("{side} of {function}"));
     let programs = [
-        ("sends_first", format!("waits in MPI_Send ({})", at("sends_first", "sent"))),
+        ("sends_first", format!("waits in MPI_Send{}", at("sends_first", "sent"))),
         (
             "broadcast_that_need_not_wait",
-            format!("waits in MPI_Bcast ({})", at("broadcast_that_need_not_wait", "first")),
+            format!("waits in MPI_Bcast{}", at("broadcast_that_need_not_wait", "first")),
         ),
     ];
     for way in ways(test) {

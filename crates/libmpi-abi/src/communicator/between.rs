@@ -57,7 +57,7 @@ fn register_new(
 ) -> Comm {
     let Some(new) = new else { return COMM_NULL };
     if let Some(buffer) = buffer {
-        new.context().share_buffer(buffer);
+        new.context().send_buffers().share(buffer);
     }
     super::COMMUNICATORS.borrow_mut().add(Object::new(Rc::new(new), handler))
 }

@@ -9,6 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_int, c_void};
 use std::rc::Rc;
 
+use call_stack::CallSite;
 use mpi::{Context, Group as Members, Universe};
 
 pub(crate) use attribute::*;
@@ -109,9 +110,9 @@ pub(crate) fn predefine(universe: &Universe<Chosen>) {
     table.predefine(COMM_SELF, object(universe.own()));
 }
 
-/// Returns the number of communicators, not counting the predefined ones and the one with the parent.
-pub(crate) fn count() -> usize {
-    COMMUNICATORS.borrow().made() - usize::from(has_parent())
+/// Returns the calls that have made the communicators which are not freed. MPI_Init has made that with the parent first.
+pub(crate) fn makers() -> Vec<CallSite> {
+    COMMUNICATORS.borrow().makers().split_off(usize::from(has_parent()))
 }
 
 /// Returns the error handler of a communicator.

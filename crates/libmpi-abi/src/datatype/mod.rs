@@ -10,4 +10,4 @@ pub(crate) use create::*;
 pub(crate) use life::*;
 pub(crate) use mpi::Unit;
 pub(crate) use query::*;
-pub(crate) use table::{count, get, memory, own_handle, plain_bytes, with_handle, with_plain};
+pub(crate) use table::{get, makers, memory, own_handle, plain_bytes, with_handle, with_plain};

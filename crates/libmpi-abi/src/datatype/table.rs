@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ffi::c_void;
 use std::rc::Rc;
 
+use call_stack::CallSite;
 use mpi::Kind::{
     self, Byte, Char, Character, Complex, ComplexLongDouble, Float, Logical, Long, LongDouble,
     Packed, Signed, Unsigned, UnsignedLong, WideCharacter,
@@ -107,9 +108,9 @@ pub(super) static TYPES: Objects<Type> = Shared::new(|| {
     RefCell::new(table)
 });
 
-/// Returns the number of datatypes of programs.
-pub(crate) fn count() -> usize {
-    TYPES.made()
+/// Returns the calls that have made the datatypes of the program which are not freed.
+pub(crate) fn makers() -> Vec<CallSite> {
+    TYPES.makers()
 }
 
 /// Returns the length of plain data: elements without gaps, at a valid address.

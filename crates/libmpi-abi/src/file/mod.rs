@@ -14,6 +14,8 @@ pub(crate) use open::*;
 pub(crate) use place::*;
 pub(crate) use representation::register_datarep;
 
+use call_stack::CallSite;
+
 use crate::abi::*;
 use crate::chosen::Chosen;
 use crate::failure::{Result, error_of};
@@ -49,9 +51,9 @@ fn get(fh: File) -> Result<Rc<OpenFile>> {
     Ok(get_object(fh)?.file)
 }
 
-/// Returns the number of open files.
-pub(crate) fn count() -> usize {
-    FILES.borrow().made()
+/// Returns the calls that have made the open files which are not freed.
+pub(crate) fn makers() -> Vec<CallSite> {
+    FILES.borrow().makers()
 }
 
 /// Returns the error handler of a file, or the default one for an invalid handle.

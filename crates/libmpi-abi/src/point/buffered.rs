@@ -67,20 +67,20 @@ pub(crate) unsafe fn flush_later(request: *mut Request) -> Result {
 
 pub(crate) unsafe fn comm_attach(comm: Comm, buffer: *mut c_void, size: i64) -> Result {
     let object = communicator::get_object(comm)?;
-    attach_to(object.context.send_buffer(), &object.of_c.send_buffer, buffer, size)
+    attach_to(object.context.send_buffers().own(), &object.of_c.send_buffer, buffer, size)
 }
 
 pub(crate) unsafe fn comm_detach(comm: Comm, place: *mut c_void, size: IntOrCountMut) -> Result {
     let object = communicator::get_object(comm)?;
-    detach_from(object.context.send_buffer(), &object.of_c.send_buffer, place, size)
+    detach_from(object.context.send_buffers().own(), &object.of_c.send_buffer, place, size)
 }
 
 pub(crate) unsafe fn comm_flush(comm: Comm) -> Result {
-    communicator::get(comm)?.context().send_buffer().flush(engine()?)
+    communicator::get(comm)?.context().send_buffers().own().flush(engine()?)
 }
 
 pub(crate) unsafe fn comm_flush_later(comm: Comm, request: *mut Request) -> Result {
-    let buffer = communicator::get(comm)?.context().send_buffer().clone();
+    let buffer = communicator::get(comm)?.context().send_buffers().own().clone();
     *request = request::register(mpi::Request::flush(engine()?, buffer));
     Ok(())
 }

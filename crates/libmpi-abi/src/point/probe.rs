@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ffi::c_int;
 use std::rc::Rc;
 
+use call_stack::CallSite;
 use mpi::{Claimed, ProbeManner, ReceiveCall};
 
 use super::peer::{accepted_tag, source};
@@ -23,9 +24,9 @@ use crate::status::Status;
 static MESSAGES: Shared<RefCell<Table<Rc<Claimed<Chosen>>>>> =
     Shared::new(|| RefCell::new(Table::new()));
 
-/// Returns the number of them that are not received.
-pub(crate) fn count_messages() -> usize {
-    MESSAGES.borrow().made()
+/// Returns the calls that have matched those which are not received.
+pub(crate) fn makers_of_messages() -> Vec<CallSite> {
+    MESSAGES.borrow().makers()
 }
 
 unsafe fn probe_as(

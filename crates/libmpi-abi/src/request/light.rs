@@ -7,6 +7,7 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 
+use call_stack::CallSite;
 use contract::Endpoint;
 use mpi::{Engine, LightRequest};
 
@@ -27,6 +28,8 @@ const SENT: Request = Request(MARK);
 #[derive(Default)]
 pub(crate) struct LightRequests {
     places: RefCell<Vec<Option<LightRequest>>>,
+    /// The calls that have started them.
+    makers: RefCell<Vec<CallSite>>,
     free: RefCell<Vec<usize>>,
     /// Number of copies of [`SENT`] that are in use.
     sent: Cell<usize>,
@@ -46,9 +49,11 @@ impl LightRequests {
         let mut places = self.places.borrow_mut();
         let index = self.free.borrow_mut().pop().unwrap_or_else(|| {
             places.push(None);
+            self.makers.borrow_mut().push(CallSite::default());
             places.len() - 1
         });
         places[index] = Some(light);
+        self.makers.borrow_mut()[index] = CallSite::latest();
         Request(MARK + 1 + index)
     }
 
@@ -81,9 +86,12 @@ impl LightRequests {
         self.places.borrow_mut()[index] = Some(LightRequest::Cancelled);
     }
 
-    /// Returns the number of handles in use.
-    pub(crate) fn count(&self) -> usize {
-        self.sent.get() + self.places.borrow().iter().flatten().count()
+    /// Returns the calls that have made the handles in use. Those of sends that had ended when they began are not known.
+    pub(super) fn makers(&self) -> Vec<CallSite> {
+        let (places, makers) = (self.places.borrow(), self.makers.borrow());
+        let in_use = places.iter().zip(&*makers).filter(|(light, _)| light.is_some());
+        let sent = std::iter::repeat_n(CallSite::default(), self.sent.get());
+        in_use.map(|(_, maker)| *maker).chain(sent).collect()
     }
 }
 

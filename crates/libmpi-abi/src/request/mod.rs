@@ -10,6 +10,7 @@ mod wait;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use call_stack::CallSite;
 use mpi::{Partitioned, RequestPlace};
 
 pub(crate) use generalized::{generalized_complete, generalized_start};
@@ -75,9 +76,11 @@ pub(crate) fn partitioned(request: Request) -> Result<Rc<Partitioned<Chosen>>> {
     found.ok_or_else(|| error_of(ERR_REQUEST, "not a partitioned request"))
 }
 
-/// Returns the number of requests that the program has not freed.
-pub(crate) fn count() -> usize {
-    REQUESTS.borrow().made() + LIGHT_REQUESTS.count()
+/// Returns the calls that have made the requests which are not freed.
+pub(crate) fn makers() -> Vec<CallSite> {
+    let mut all = REQUESTS.borrow().makers();
+    all.extend(LIGHT_REQUESTS.makers());
+    all
 }
 
 /// Runs or starts a call, as `how` specifies.

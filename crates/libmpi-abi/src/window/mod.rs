@@ -23,6 +23,7 @@ use crate::handler::{self, Handler};
 use crate::shared::Shared;
 use crate::{group, info, text};
 use attribute::Numbers;
+use call_stack::CallSite;
 
 /// A window over the fabric of this process.
 pub(crate) type Window = mpi::Window<Chosen>;
@@ -53,9 +54,9 @@ fn get(win: Win) -> Result<Rc<Window>> {
     Ok(get_object(win)?.window)
 }
 
-/// Returns the number of windows.
-pub(crate) fn count() -> usize {
-    WINDOWS.borrow().made()
+/// Returns the calls that have made the windows which are not freed.
+pub(crate) fn makers() -> Vec<CallSite> {
+    WINDOWS.borrow().makers()
 }
 
 /// Ends the access of this process to the windows that the program has not freed.

@@ -277,8 +277,16 @@ fn objects_not_freed_are_reported_by_kind_and_number_on_request() {
         let mut command = Command::new(&program);
         command.env("CORNERSTONE_CHECK_LEAKS", "1").arg(how).stderr(OwnedFd::from(theirs));
         assert!(command.status().unwrap().success());
-        let mut line = [0; 200];
+        let mut line = [0; 2000];
         let words = ours.recv(&mut line).map_or("", |end| str::from_utf8(&line[..end]).unwrap());
+        // Each kind names the call that has made it, in the program's file.
+        assert_eq!(
+            words.matches(&format!("{}+0x", program.display())).count(),
+            expected.matches('1').count()
+        );
+        let parts =
+            words.split(" (").map(|part| part.split_once(')').map_or(part, |(_, rest)| rest));
+        let words: String = parts.collect();
         assert!(words.ends_with(expected) && words.is_empty() == expected.is_empty(), "{words}");
         let silent = Command::new(&program).arg(how).output().unwrap();
         assert!(silent.stderr.is_empty(), "nothing is told unless asked for: {silent:?}");

@@ -54,7 +54,7 @@ static void control(const char *carrier) {
     char name[64], text[64];
     MPI_Datatype type;
     MPI_T_cvar_handle handle;
-    CHECK(MPI_T_cvar_get_num(&number) == MPI_SUCCESS && number == 3);
+    CHECK(MPI_T_cvar_get_num(&number) == MPI_SUCCESS && number == 4);
     for (int i = 0; i < number; i++) {
         int length = sizeof name;
         CHECK(MPI_T_cvar_get_info(i, name, &length, NULL, &type, NULL, NULL, NULL, NULL, &scope) == MPI_SUCCESS);

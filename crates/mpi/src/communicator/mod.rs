@@ -150,7 +150,7 @@ impl<E: Endpoint> Communicator<E> {
     /// Errors of the functions of its attributes, which then stay, and errors that end the run.
     pub fn free(&self, object: usize) -> Result {
         self.attributes.clear(object)?;
-        self.context.send_buffer().flush(self.engine())?;
+        self.context.send_buffers().own().flush(self.engine())?;
         self.context.close()
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::kind::Kind;
 use super::layout::{Construction, Datatype, Run};
-use super::signature::Element;
+use super::signature::TypedElement;
 use crate::attribute::Attributes;
 use crate::error::{Error, ErrorClass, Result};
 
@@ -115,7 +115,7 @@ impl Builder {
         let extent = self.upper - self.lower;
         let kind = self.runs.first().map(|run| run.kind);
         Datatype {
-            element: Element::of(&self.runs),
+            element: TypedElement::of(self.runs.iter().map(|run| (run.kind, run.count))),
             only_kind: kind.filter(|&kind| self.runs.iter().all(|run| run.kind == kind)),
             is_dense: self.runs.len() <= 1 && first == 0 && size == extent,
             runs: self.runs,

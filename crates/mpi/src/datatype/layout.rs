@@ -5,6 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use super::kind::Kind;
+use super::signature::{Signature, TypedElement};
 use crate::attribute::Attributes;
 
 /// Consecutive equal elements.
@@ -144,7 +145,7 @@ pub struct Datatype {
     pub(super) runs: Vec<Run>,
     /// Computed in advance, since each reduction needs it.
     pub(super) only_kind: Option<Kind>,
-    pub(super) element: super::signature::Element,
+    pub(super) element: TypedElement,
     pub(super) size: i64,
     pub(super) lower: i64,
     pub(super) extent: i64,
@@ -249,6 +250,24 @@ impl Datatype {
     #[inline]
     pub fn only_kind(&self) -> Option<Kind> {
         self.only_kind
+    }
+
+    /// Returns the signature of `count` elements.
+    #[inline]
+    pub fn signature(&self, count: i64) -> Signature {
+        self.element.signature(count)
+    }
+
+    /// Returns the class of its elements, for [`Signature::of_received`].
+    #[inline]
+    pub fn class(&self) -> u8 {
+        self.element.class()
+    }
+
+    /// Returns the signature of the first bytes of an array of them.
+    #[inline]
+    pub(crate) fn signature_of_bytes(&self, bytes: usize) -> Signature {
+        self.element.signature_of_bytes(self.size as usize, bytes)
     }
 
     /// Returns the kinds of value and index if it consists of such pairs only.

@@ -1,7 +1,6 @@
 //! Signatures: the sequence of basic elements in some data, as both sides of a communication compare it (MPI 5.0, 3.3.1).
 
 use super::kind::Kind;
-use super::layout::{Datatype, Run};
 
 /// The sequence of basic elements of some data, in one word. Sequences of one class of elements have words that tell
 /// class and number; others are told apart by a hash.
@@ -88,7 +87,7 @@ impl Signature {
         Signature(class << CLASS_SHIFT | count as u64 & ((1 << CLASS_SHIFT) - 1))
     }
 
-    /// Returns that of so many bytes of elements of a [class](Datatype::class); that of bytes if there are several classes.
+    /// Returns that of so many bytes of elements of a [class](super::Datatype::class); that of bytes if there are several classes.
     #[inline]
     pub fn of_received(class: u8, bytes: usize) -> Self {
         match u64::from(class) {
@@ -151,7 +150,7 @@ impl Signature {
 
 /// What the signature of any number of elements of a datatype needs, computed once.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Element {
+pub(super) struct TypedElement {
     /// 0 for bytes, and the number of several classes for a sequence of them.
     class: u8,
     /// Number of basic elements in one.
@@ -159,66 +158,59 @@ pub(super) struct Element {
     sequence: Sequence,
 }
 
-impl Element {
-    pub(super) fn of(runs: &[Run]) -> Self {
-        let count = runs.iter().map(|run| run.count).sum();
-        let classes = || runs.iter().filter(|run| run.count > 0).map(|run| class(run.kind));
+impl TypedElement {
+    /// Returns that of an element with these runs of basic elements.
+    pub(super) fn of(runs: impl Iterator<Item = (Kind, i64)> + Clone) -> Self {
+        let count = runs.clone().map(|(_, count)| count).sum();
+        let classes = || runs.clone().filter(|run| run.1 > 0).map(|(kind, _)| class(kind));
         let first = classes().next().unwrap_or(0);
-        let class = match () {
+        let class_of_all = match () {
             () if classes().any(|class| class == 0) => 0,
             () if classes().all(|class| class == first) => first,
             () => MIXED,
         };
-        let sequence = match class {
-            MIXED => sequence(runs),
+        let sequence = |all: Sequence, (kind, count)| {
+            all.then(Sequence { value: class(kind), power: BASE }.repeated(count))
+        };
+        let sequence = match class_of_all {
+            MIXED => runs.fold(Sequence::EMPTY, sequence),
             _ => Sequence::EMPTY,
         };
-        Element { class: class as u8, count, sequence }
+        TypedElement { class: class_of_all as u8, count, sequence }
     }
 }
 
-fn sequence(runs: &[Run]) -> Sequence {
-    runs.iter().fold(Sequence::EMPTY, |all, run| {
-        let element = Sequence { value: class(run.kind), power: BASE };
-        all.then(element.repeated(run.count))
-    })
-}
-
-impl Datatype {
-    /// Returns the signature of `count` elements.
+impl TypedElement {
+    /// Returns the signature of `count` such elements.
     #[inline]
-    pub fn signature(&self, count: i64) -> Signature {
-        let Element { class, count: each, .. } = self.element;
-        if count <= 0 || each == 0 {
+    pub(super) fn signature(&self, count: i64) -> Signature {
+        if count <= 0 || self.count == 0 {
             return Signature::EMPTY;
         }
-        match u64::from(class) {
+        match u64::from(self.class) {
             0 => Signature::ANY,
             MIXED => self.mixed_signature(count),
-            class => Signature::of_class(class, each.wrapping_mul(count)),
+            class => Signature::of_class(class, self.count.wrapping_mul(count)),
         }
     }
 
     #[cold]
     fn mixed_signature(&self, count: i64) -> Signature {
-        let hash = self.element.sequence.repeated(count).value & ((1 << CLASS_SHIFT) - 1);
+        let hash = self.sequence.repeated(count).value & ((1 << CLASS_SHIFT) - 1);
         Signature(MIXED << CLASS_SHIFT | hash.max(1))
     }
 
-    /// Returns the class of its elements, for [`Signature::of_received`].
-    #[inline]
-    pub fn class(&self) -> u8 {
-        self.element.class
+    pub(super) fn class(&self) -> u8 {
+        self.class
     }
 
-    /// Returns the signature of the beginning of an array of them, of so many bytes. It is that of bytes if it ends within
-    /// one element of several classes.
+    /// Returns the signature of the beginning of an array of elements of `size` bytes, of so many bytes. It is that of bytes
+    /// if it ends within one element of several classes.
     #[inline]
-    pub(crate) fn signature_of_bytes(&self, bytes: usize) -> Signature {
-        if u64::from(self.element.class) != MIXED {
-            return Signature::of_received(self.element.class, bytes);
+    pub(super) fn signature_of_bytes(&self, size: usize, bytes: usize) -> Signature {
+        if u64::from(self.class) != MIXED {
+            return Signature::of_received(self.class, bytes);
         }
-        let size = self.size() as usize;
         match bytes % size {
             0 => self.signature((bytes / size) as i64),
             _ => Signature::ANY,
@@ -229,7 +221,7 @@ impl Datatype {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::datatype::Unit;
+    use crate::datatype::{Datatype, Unit};
 
     #[test]
     fn a_signature_depends_on_the_elements_and_not_on_how_they_are_combined() {

@@ -8,14 +8,13 @@ use collectives::{CallId, HostMap, LatestSchedules, TwoGroups};
 use contract::{BETWEEN_RUNS, ContextOffer, ContextPlace, Endpoint, Envelope, NewContext};
 
 use super::identity::Identity;
-use super::{Agreed, CallLog, Engine, LoggedCall, SendBuffer, Setups, too_long};
+use super::{Agreed, CallLog, Engine, LoggedCall, SendBuffers, Setups, too_long};
 use crate::error::{Error, ErrorClass, Result};
 use crate::group::Group;
 use crate::status::Status;
 
-/// Processes of the run with messages of their own: one group, or two whose members send to each other.
-///
-/// Operations in progress keep it, so it may outlive its communicator.
+/// Processes of the run with messages of their own: one group, or two whose members send to each other. Operations in
+/// progress keep it, so it may outlive its communicator.
 pub struct Context<E: Endpoint> {
     engine: Rc<Engine<E>>,
     /// All members; with two groups, those of the second follow those of the first.
@@ -39,10 +38,7 @@ pub struct Context<E: Endpoint> {
     closing: Cell<Option<ContextPlace>>,
     /// Number of contexts that are open for its persistent collectives.
     apart: Cell<usize>,
-    /// Buffer of its buffered sends, if the program has attached one.
-    send_buffer: Rc<SendBuffer>,
-    /// Buffer that several communicators share, used if the other has no capacity.
-    shared_buffer: OnceCell<Rc<SendBuffer>>,
+    send_buffers: SendBuffers,
     /// Senders of partitioned messages to this member.
     setups: Setups,
     /// The members that share a host, if the fabric knows; unset until it is needed.
@@ -100,8 +96,7 @@ impl<E: Endpoint> Context<E> {
             group,
             peers,
             split,
-            send_buffer: SendBuffer::default().into(),
-            shared_buffer: OnceCell::new(),
+            send_buffers: SendBuffers::default(),
             setups: Setups::default(),
             hosts: OnceCell::new(),
             schedules: LatestSchedules::default(),
@@ -131,7 +126,7 @@ impl<E: Endpoint> Context<E> {
                 Context::between(self.engine.clone(), &first, &second)
             }
         };
-        part.map(|part| Context { shared_buffer: self.shared_buffer.clone(), ..part })
+        part.map(|part| Context { send_buffers: self.send_buffers.of_copy(), ..part })
     }
 
     /// Sets the number and place of a context that the fabric has had from the beginning.
@@ -265,17 +260,13 @@ impl<E: Endpoint> Context<E> {
     #[inline]
     pub(crate) fn log(&self, id: CallId, agreed: Agreed) {
         // The library's own contexts are no concern of the program, and the end is the comparison itself.
-        if self.size() == 1 || self.is_between_runs() || self.engine.is_leaving() {
+        let is_own = self.identity.is_of_library() || self.engine.is_leaving();
+        if is_own || self.size() == 1 || self.is_between_runs() {
             return;
         }
-        if self.identity.is_of_library() {
-            return;
-        }
-        let log = self.log.get_or_init(|| {
-            let key = (self.number(), self.members()[0] as u32);
-            self.engine.call_logs.open(key, self.size(), self.rank)
-        });
-        log.add(LoggedCall { id, agreed, site: CallSite::latest() });
+        let key = (self.number(), self.members()[0] as u32);
+        let open = || self.engine.call_logs.open(key, self.size(), self.rank);
+        self.log.get_or_init(open).add(LoggedCall { id, agreed, site: CallSite::latest() });
     }
 
     /// Returns its levels, if it has got them.
@@ -295,11 +286,11 @@ impl<E: Endpoint> Context<E> {
     /// Returns which members share a host, if the fabric knows.
     pub(crate) fn hosts(&self) -> Option<&HostMap> {
         if self.hosts.get().is_none() {
-            // While a user's operation calls back the endpoint is borrowed, and the call fails a little later.
+            // It is borrowed while a user's operation calls back: the call fails a little later.
             let endpoint = self.engine.endpoint().ok()?;
             let hosts = self.members().iter().map(|&rank| endpoint.host_of(rank));
-            let map = hosts.collect::<Option<Vec<usize>>>().map(HostMap::new);
-            self.hosts.get_or_init(|| map);
+            let hosts = hosts.collect::<Option<Vec<usize>>>();
+            self.hosts.get_or_init(|| hosts.map(HostMap::new));
         }
         self.hosts.get()?.as_ref()
     }
@@ -309,20 +300,9 @@ impl<E: Endpoint> Context<E> {
         &self.setups
     }
 
-    /// Sets the shared buffer, which is used in the absence of a buffer of its own.
-    pub fn share_buffer(&self, buffer: Rc<SendBuffer>) {
-        self.shared_buffer.get_or_init(|| buffer);
-    }
-
-    /// Returns the buffer for buffered sends: its own, the shared one, or the global one, whichever has a capacity.
-    pub(crate) fn buffer_in_use(&self) -> &SendBuffer {
-        let mut own = [Some(&self.send_buffer), self.shared_buffer.get()].into_iter().flatten();
-        own.find(|one| one.is_attached()).unwrap_or(self.engine.send_buffer())
-    }
-
-    /// Returns its own buffer for buffered sends.
-    pub fn send_buffer(&self) -> &Rc<SendBuffer> {
-        &self.send_buffer
+    /// Returns the buffers of its buffered sends.
+    pub fn send_buffers(&self) -> &SendBuffers {
+        &self.send_buffers
     }
 
     /// Returns this process's rank in it.

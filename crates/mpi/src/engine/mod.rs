@@ -5,11 +5,11 @@ mod call_log;
 mod context;
 mod generalized;
 mod identity;
+mod message_log;
 mod polling;
 mod polls;
 mod send_buffer;
 mod setups;
-mod traffic;
 mod turns;
 mod waiting;
 
@@ -28,11 +28,11 @@ pub use generalized::Generalized;
 use generalized::OpenGeneralized;
 use identity::Identities;
 pub(crate) use identity::{MadeCall, WindowWaits};
+pub use message_log::MessageLog;
+pub(crate) use message_log::Noted;
 pub(crate) use polling::Polled;
-pub use send_buffer::{Capacity, SendBuffer};
+pub use send_buffer::{Capacity, SendBuffer, SendBuffers};
 pub(crate) use setups::{AwaitsSetup, Setup};
-pub(crate) use traffic::Noted;
-pub use traffic::Traffic;
 pub use turns::OtherThreads;
 
 use crate::datatype::Signature;
@@ -73,7 +73,8 @@ pub struct Engine<E: Endpoint> {
     send_buffer: Rc<SendBuffer>,
     pub(crate) call_logs: CallLogs,
     synchronous: Cell<bool>,
-    traffic: Traffic,
+    messages: MessageLog,
+    failed_calls: Cell<u64>,
 }
 
 impl<E: Endpoint> Engine<E> {
@@ -101,7 +102,8 @@ impl<E: Endpoint> Engine<E> {
             send_buffer: Rc::default(),
             call_logs: CallLogs::default(),
             synchronous: Cell::new(false),
-            traffic: Traffic::default(),
+            messages: MessageLog::default(),
+            failed_calls: Cell::new(0),
         }
     }
 
@@ -170,7 +172,7 @@ impl<E: Endpoint> Engine<E> {
     pub fn set_synchronous(&self, is_synchronous: bool) {
         self.synchronous.set(is_synchronous);
         if is_synchronous {
-            self.traffic.be_checked();
+            self.messages.be_checked();
         }
     }
 
@@ -180,10 +182,20 @@ impl<E: Endpoint> Engine<E> {
         self.synchronous.get()
     }
 
+    /// Records that a call has failed, and the program was told: calls of other processes may not match those of this one.
+    pub fn note_failed_call(&self) {
+        self.failed_calls.set(self.failed_calls.get() + 1);
+    }
+
+    /// Returns the number of such calls.
+    pub(crate) fn failed_calls(&self) -> u64 {
+        self.failed_calls.get()
+    }
+
     /// Returns the record of its messages.
     #[inline(always)]
-    pub fn traffic(&self) -> &Traffic {
-        &self.traffic
+    pub fn messages(&self) -> &MessageLog {
+        &self.messages
     }
 
     /// Records a sent message.
@@ -192,7 +204,7 @@ impl<E: Endpoint> Engine<E> {
         let Destination { rank, context, tag } = to;
         if context & (2 * BETWEEN_RUNS) == 0 {
             let (other, site) = (rank as u32, CallSite::latest());
-            self.traffic.note_sent(self.rank, Noted { context, tag, other, signature, site });
+            self.messages.note_sent(self.rank, Noted { context, tag, other, signature, site });
         }
     }
 
@@ -203,7 +215,7 @@ impl<E: Endpoint> Engine<E> {
         if context & (2 * BETWEEN_RUNS) == 0 {
             let site = CallSite::latest();
             let message = Noted { context, tag, other: source, signature, site };
-            self.traffic.note_received(self.rank, message);
+            self.messages.note_received(self.rank, message);
         }
     }
 

@@ -3,7 +3,8 @@
 //! The copies lie on the library's own heap. The attached buffer only limits the amount in progress, as the standard
 //! counts it: the data and an overhead for each message.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
 
 use contract::{Completion, Destination, Endpoint, Request};
 
@@ -25,6 +26,38 @@ pub enum Capacity {
 pub struct SendBuffer {
     attached: Cell<Option<Capacity>>,
     under_way: RefCell<Vec<(Request, Storage)>>,
+}
+
+/// The buffers for the buffered sends of a communicator.
+#[derive(Default)]
+pub struct SendBuffers {
+    /// Its own, if the program has attached one.
+    own: Rc<SendBuffer>,
+    /// That of several communicators, used if the other has no capacity.
+    shared: OnceCell<Rc<SendBuffer>>,
+}
+
+impl SendBuffers {
+    /// Returns its own buffer.
+    pub fn own(&self) -> &Rc<SendBuffer> {
+        &self.own
+    }
+
+    /// Sets the shared buffer.
+    pub fn share(&self, buffer: Rc<SendBuffer>) {
+        self.shared.get_or_init(|| buffer);
+    }
+
+    /// Returns the buffers of a part or copy of the communicator.
+    pub(super) fn of_copy(&self) -> Self {
+        SendBuffers { own: Rc::default(), shared: self.shared.clone() }
+    }
+
+    /// Returns the buffer that is used: its own, the shared one, or the global one, whichever has a capacity.
+    pub(crate) fn in_use<'a, E: Endpoint>(&'a self, engine: &'a Engine<E>) -> &'a SendBuffer {
+        let mut own = [Some(&self.own), self.shared.get()].into_iter().flatten();
+        own.find(|one| one.is_attached()).unwrap_or(engine.send_buffer())
+    }
 }
 
 impl SendBuffer {

@@ -151,7 +151,7 @@ pub(crate) fn explain_messages<E: Endpoint + 'static>(
     all_are_received: bool,
 ) -> Result<Option<Error>> {
     let engine = world.engine();
-    let [sent, received] = engine.traffic().all_noted().unwrap_or_default();
+    let [sent, received] = engine.messages().all_noted().unwrap_or_default();
     let mut own = (sent.len() as u32).to_ne_bytes().to_vec();
     own.extend(sent.iter().chain(&received).flat_map(to_bytes));
     let mut streams = BTreeMap::new();

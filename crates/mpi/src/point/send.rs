@@ -75,7 +75,11 @@ impl<E: Endpoint> SendCall<E> {
         let to = self.destination(to);
         self.context.engine().note_sent(to, self.memory.of().signature(self.memory.count()));
         if self.mode == Mode::Buffered {
-            self.context.buffer_in_use().send(&mut *endpoint, to, self.memory.packed())?;
+            self.context.send_buffers().in_use(self.context.engine()).send(
+                &mut *endpoint,
+                to,
+                self.memory.packed(),
+            )?;
             return Ok(Action::Done(Status::empty(), Ok(())));
         }
         let data = match data {

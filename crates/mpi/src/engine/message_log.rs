@@ -23,7 +23,7 @@ pub(crate) struct Noted {
 
 /// All messages of this process in contexts of its run.
 #[derive(Default)]
-pub struct Traffic {
+pub struct MessageLog {
     balance: Cell<u64>,
     sent: Cell<u64>,
     received: Cell<u64>,
@@ -40,7 +40,7 @@ fn word(signature: Signature, from: u32, to: u32) -> u64 {
     signature.bits().rotate_left(8).wrapping_mul(pair)
 }
 
-impl Traffic {
+impl MessageLog {
     /// Records that a message was sent by this process, whose rank is `me`.
     #[inline]
     pub(crate) fn note_sent(&self, me: usize, message: Noted) {
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn what_was_sent_and_received_as_the_same_type_has_the_sum_zero() {
         let sums = |kinds: [Kind; 4]| {
-            let (zero, one) = (Traffic::default(), Traffic::default());
+            let (zero, one) = (MessageLog::default(), MessageLog::default());
             zero.note_sent(0, noted(1, kinds[0]));
             one.note_received(1, noted(0, kinds[1]));
             one.note_sent(1, noted(0, kinds[2]));
