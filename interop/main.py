@@ -5,12 +5,13 @@ Suites: random (our own, held against MPICH), mpi4py (fetched by pip), mpich-abi
 MPICH: mpi4py's wheel, and Debian's), wheel (what `make wheel` makes, with mpi4py built by it and tested), cuts (300
 cuts of cables between two to four hosts of network name spaces; root only), faults (the rate over time around a cut and
 around congestion on such hosts, beside a simulated machine of the same facts; root only), osu, imb, mpich, races,
-fortran, libraries, programs (each from a folder that you name in the environment):
+fortran, libraries, mbi, programs (each from a folder that you name in the environment):
   CORNERSTONE_OSU_SOURCE sources of the OSU micro-benchmarks 7: the folder with their `configure`
   CORNERSTONE_IMB    sources of the Intel MPI benchmarks: the folder with `src_cpp`
   CORNERSTONE_MPICH  sources of MPICH: the folder with `test/mpi`
   CORNERSTONE_MPIF_SOURCE sources of mpif, bindings for Fortran; with CORNERSTONE_MPICH MPICH's tests in Fortran, too
   CORNERSTONE_LIBRARIES folder of folders: hypre, PnetCDF, those that are there
+  CORNERSTONE_MBI    sources of the MPI Bugs Initiative: the folder with `scripts`
   CORNERSTONE_PROGRAMS folder of folders: LULESH, CoMD, hpcg, AMG, miniAMR, Quicksilver, graph500, those that are there
 A suite without its folder is skipped by name. What lies outside the profile is listed, with reasons, in interop/skips.
 """
@@ -24,6 +25,7 @@ import fortran
 import common
 import imb
 import libraries
+import mbi
 import mpi4py_suite
 import mpich
 import mpich_abi
@@ -43,6 +45,7 @@ FROM_SOURCE = {
     "races": races,
     "fortran": fortran,
     "libraries": libraries,
+    "mbi": mbi,
     "programs": programs,
 }
 
@@ -56,7 +59,7 @@ def arguments():
         nargs="*",
         metavar="SUITE",
         help=(
-            "random, mpi4py, mpich-abi, wheel, cuts, faults, osu, imb, mpich, races, fortran, libraries, programs; "
+            "random, mpi4py, mpich-abi, wheel, cuts, faults, osu, imb, mpich, races, fortran, libraries, mbi, programs; "
             "all if none is named"
         ),
     )

@@ -324,6 +324,15 @@ impl Recorder {
         }
     }
 
+    /// Checks whether a request that was freed was that of a receive under way.
+    pub(crate) fn check_freed(&mut self, span: &Span, request: Request) {
+        if let Some(checks) = &mut self.checks
+            && request != REQUEST_NULL
+        {
+            checks.freed(&mut self.mapped, request, span.site);
+        }
+    }
+
     /// Removes an operation without checking it.
     pub(crate) fn uncheck(&mut self, request: Request) {
         if let Some(checks) = &mut self.checks {

@@ -33,6 +33,8 @@ pub enum FindingKind {
     ReceiveChanged = 5,
     /// A call receives into memory that it also sends.
     OwnOverlap = 6,
+    /// The request of a receive was freed before the receive had ended.
+    ReceiveFreed = 7,
 }
 
 impl FindingKind {
@@ -46,6 +48,7 @@ impl FindingKind {
             SendChanged,
             ReceiveChanged,
             OwnOverlap,
+            ReceiveFreed,
         ];
         all.into_iter().find(|&kind| kind as u64 == number)
     }

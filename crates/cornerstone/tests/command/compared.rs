@@ -140,3 +140,20 @@ fn what_matches_by_its_elements_or_as_bytes_is_no_mistake() {
     }
     assert!(lab.becomes_empty());
 }
+
+#[test]
+fn a_receive_that_is_freed_under_way_gets_its_message_and_is_found_by_the_check() {
+    let test = "a receive that is freed under way";
+    let Some(lab) = lab_with(test, SOURCE) else { return };
+    for way in ways(test) {
+        assert_eq!(run(&lab, way, "freed").status, Some(0), "{way:?}");
+        let words = format!(
+            "rank 0: MPI_Request_free{} frees the request of MPI_Irecv{}, of which nothing tells",
+            at("freed", "second"),
+            at("freed", "first")
+        );
+        let checked = run(&lab, &[way, &["--check"]].concat(), "freed");
+        checked.refuses(1, &[&words, "--check found 3 mistakes"]);
+    }
+    assert!(lab.becomes_empty());
+}

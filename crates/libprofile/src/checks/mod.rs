@@ -250,6 +250,18 @@ impl Checks {
         ended.into_iter().for_each(|one| one.end(mapped, End { site, received: 0 }));
     }
 
+    /// Records that the program frees a request. Nobody can know any more when a receive under way has ended.
+    pub(crate) fn freed(&mut self, mapped: &mut Mapped, request: Request, site: u16) {
+        let is_freed = |one: &&Posted| one.is_certain && one.owner.request == request;
+        for posted in self.writing.iter().filter(is_freed) {
+            if let Some(memory) = posted.memory.iter().find(|one| one.access == Access::Receives) {
+                let (at, bytes) = (memory.region.start(), memory.region.bytes());
+                tell(mapped, FindingKind::ReceiveFreed, (site, posted.site), at, bytes);
+            }
+        }
+        self.forget(request);
+    }
+
     /// Removes an operation without checking it.
     pub(crate) fn forget(&mut self, request: Request) {
         if request != REQUEST_NULL {

@@ -1,7 +1,7 @@
 //! The functions that this library exports.
 
 // As the data have it.
-#[allow(unused_variables)]
+#[allow(unused_variables, clippy::redundant_closure)]
 mod functions {
     include!(concat!(env!("OUT_DIR"), "/observed_entries.rs"));
 }

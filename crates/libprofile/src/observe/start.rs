@@ -67,7 +67,7 @@ pub(crate) unsafe fn forget(
     let handle = request.as_ref().copied().unwrap_or(REQUEST_NULL);
     around(call, real, |recorder, span| {
         recorder.call(span);
-        recorder.uncheck(handle);
+        recorder.check_freed(span, handle);
         recorder.requests.remove(handle);
         recorder.prepared_bytes.remove(&handle);
     })

@@ -42,6 +42,11 @@ fn words(finding: &Finding, place: &dyn Fn(u16) -> String) -> String {
             )
         }
         FindingKind::OwnOverlap => format!("{site} receives into {bytes} that it sends"),
+        FindingKind::ReceiveFreed => {
+            format!(
+                "{site} frees the request of {other}, of which nothing tells any more when its {bytes} are there"
+            )
+        }
     }
 }
 
