@@ -53,7 +53,7 @@ pub(crate) fn describe(ranks: &[RankActivity]) -> String {
 
 /// Returns the words of a line for several ranks.
 fn plural(line: &str) -> String {
-    let verbs = [("waits ", "wait "), ("has ", "have "), ("is ", "are ")];
+    let verbs = [("waits ", "wait "), ("polls ", "poll "), ("has ", "have "), ("is ", "are ")];
     let found = verbs.iter().find_map(|(one, many)| Some((line.strip_prefix(one)?, many)));
     found.map_or_else(|| line.into(), |(rest, many)| format!("{many}{rest}"))
 }
@@ -65,6 +65,7 @@ fn lines(activity: &Activity, sites: &mut CallSites) -> Vec<String> {
         Activity::Finished => vec!["has finished".into()],
         Activity::Described(lines) => lines.clone(),
         Activity::Runs(state) => vec![format!("is not in a call that waits for others ({state})")],
+        Activity::Polls(poll) => vec![format!("polls in {}", describe_wait(poll, sites))],
         Activity::Waits { waits, remarks } => {
             let mut lines: Vec<String> =
                 waits.iter().map(|wait| describe_wait(wait, sites)).collect();

@@ -160,6 +160,18 @@ static void until(void) {
     rest_waits();
 }
 
+static void polls(void) {
+    int done = 0;
+    MPI_Request request;
+    MPI_Irecv(&value, 1, MPI_INT, rank, 2, MPI_COMM_WORLD, &request);
+    while (rank == 0 && !done && access("go", F_OK) != 0)
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE); // polls
+    if (rank == 0) for (int to = 0; to < size; to++) send(to, 3);
+    receive(0, 3, MPI_COMM_WORLD);
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static void computes(void) {
     volatile double x = 1;
     double end = now() + LONG_S;
@@ -342,6 +354,7 @@ int main(int count, char **words) {
     if (is("probes", words)) probes();
     if (is("file", words)) file();
     if (is("computes", words)) computes();
+    if (is("polls", words)) polls();
     if (is("until", words)) until();
     if (is("sleeps", words)) sleeps();
     if (is("locks", words)) locks();

@@ -281,6 +281,22 @@ fn a_rank_that_computes_while_the_others_wait_is_told_again_and_again_on_request
     assert_eq!((quiet.status, quiet.stderr.as_str()), (Some(0), ""));
 }
 
+#[test]
+fn a_rank_that_polls_is_told_with_its_line_again_and_again_or_on_request() {
+    let Some(lab) = prepared("a rank that polls") else { return };
+    let line = line_with("// polls");
+    let polls = format!("  rank 0 polls in MPI_Test (polls, program.c:{line})");
+    let ways = [("-n 3 --watch 500ms", "nothing has moved for [2-9]"), ("-n 3", "rank 0 polls")];
+    for (options, until) in ways {
+        let told = while_it_runs(&lab, options, "polls", until, "touch go");
+        assert!(told.contains(&polls), "{told}");
+        assert!(told.contains("ranks 1, 2 wait in MPI_Recv (receive, program.c:"), "{told}");
+        assert!(!told.contains(STUCK), "{told}");
+        std::fs::remove_file(lab.path("go")).unwrap();
+    }
+    assert!(lab.becomes_empty());
+}
+
 /// Launches a program, sends the launcher signals that request the state of the ranks until it has written some words,
 /// and then carries out a command that ends the run. Returns all its output.
 fn while_it_runs(lab: &Lab, options: &str, name: &str, words: &str, end: &str) -> String {

@@ -68,6 +68,9 @@ pub trait WaitReports {
     /// endpoint, which report themselves.
     fn begin(&self);
 
+    /// As [`begin`](WaitReports::begin), for idle polls of the program, which is in no wait.
+    fn begin_of_program(&self) {}
+
     /// Declares what alone can end the wait of the report in progress, if the launcher asks.
     fn note_sole_awaited(&self, awaited: Awaited);
 

@@ -166,6 +166,7 @@ impl Transport for Libfabric {
             sent: sent + outer.sent,
             received: received + outer.received,
             may_end_otherwise,
+            ..PollState::default()
         }
     }
 }

@@ -119,7 +119,7 @@ impl Transport for Connections {
             state: self.activity ^ queued << 60,
             sent: sum(0),
             received: sum(1),
-            may_end_otherwise: false,
+            ..PollState::default()
         }
     }
 }

@@ -34,6 +34,8 @@ pub enum Activity {
         /// Remarks about the rank.
         remarks: Vec<WaitLine>,
     },
+    /// It polls in a call, and may do something else at any time.
+    Polls(ThreadWait),
     /// What another host has found out about it: a line without its subject, and remarks.
     Described(Vec<String>),
 }
@@ -78,6 +80,9 @@ impl fmt::Display for RankActivity {
             Activity::Runs(state) => write!(f, "does not wait for others ({state})"),
             Activity::Finished => write!(f, "has finished"),
             Activity::Described(lines) => write!(f, "{}", lines.join("; ")),
+            Activity::Polls(poll) => {
+                write!(f, "polls in {}", poll.call.as_deref().unwrap_or("a call"))
+            }
             Activity::Waits { waits, remarks } => {
                 for (index, wait) in waits.iter().enumerate() {
                     let call = wait.call.as_deref().unwrap_or("a call");
@@ -91,8 +96,8 @@ impl fmt::Display for RankActivity {
 }
 
 impl Activity {
-    /// Returns the activity that a rank has answered.
-    pub(super) fn of_answer(answer: &Answer, process: u32) -> Self {
+    /// Returns the activity that a rank has answered: waits, or polls of its program.
+    pub(super) fn of_answer(answer: &Answer, process: u32, is_of_program: bool) -> Self {
         let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
         let sites = |callers: &[u64]| callers.iter().filter_map(|&one| site(&maps, one)).collect();
         let line = |line: &String| {
@@ -104,8 +109,12 @@ impl Activity {
             sites: sites(&wait.callers),
             lines: wait.lines.iter().map(line).collect(),
         };
+        let mut waits = answer.waits.iter().map(wait);
+        if is_of_program {
+            return Activity::Polls(waits.next().unwrap_or_default());
+        }
         Activity::Waits {
-            waits: answer.waits.iter().map(wait).collect(),
+            waits: waits.collect(),
             remarks: answer.remarks.iter().map(line).collect(),
         }
     }
@@ -175,12 +184,18 @@ mod tests {
         };
         let of = |waits: &[AnsweredWait]| {
             let answer = Answer { waits: waits.to_vec(), remarks: vec!["one more thread".into()] };
-            let activity = Activity::of_answer(&answer, 0);
-            RankActivity { rank: 3, host: None, activity }.to_string()
+            let of = |is_of_program| {
+                let activity = Activity::of_answer(&answer, 0, is_of_program);
+                RankActivity { rank: 3, host: None, activity }.to_string()
+            };
+            [of(false), of(true)]
         };
         assert_eq!(
             of(&[wait("MPI_Recv", "for tag 7 of rank 1"), wait("", "for rank 2")]),
-            "rank 3 waits in MPI_Recv; for tag 7 of rank 1; waits in a call; for rank 2; one more thread"
+            [
+                "rank 3 waits in MPI_Recv; for tag 7 of rank 1; waits in a call; for rank 2; one more thread",
+                "rank 3 polls in MPI_Recv"
+            ]
         );
     }
 

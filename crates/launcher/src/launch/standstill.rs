@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn bytes_written_and_not_read_are_in_flight() {
         let of = |polls, sent, received| {
-            let found = PollState { state: 1, sent, received, may_end_otherwise: false };
+            let found = PollState { state: 1, sent, received, ..PollState::default() };
             RankState::Waits(LongWait { number: 1, polls, found })
         };
         assert!(!is_hang(&[of(0, 50, 20), of(0, 20, 40)], &[of(9, 50, 20), of(9, 20, 40)]));

@@ -15,6 +15,8 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 const IDLE_CHECK_INTERVAL: Duration = Duration::from_millis(300);
 /// Time limit for answers. Waiting ranks answer when their next sleep runs out.
 const ANSWER_LIMIT: Duration = Duration::from_secs(2);
+/// Time after which a rank that has not reported a poll does something else.
+const POLLS_END_AFTER: Duration = Duration::from_secs(1);
 
 /// Actions of the launcher if ranks wait.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +72,8 @@ pub(super) struct Watcher {
     /// True if some rank is in a long wait.
     does_any_wait: bool,
     question: u32,
+    /// The latest polls of each rank whose program polls, and when they were first seen.
+    polls: Vec<Option<(u64, Instant)>>,
     /// The reason why the ranks were asked, and the time limit for their answers.
     asking: Option<(Reason, Instant)>,
 }
@@ -90,6 +94,7 @@ impl Watcher {
             has_reported_hang: false,
             does_any_wait: false,
             question: 0,
+            polls: Vec::new(),
             asking: None,
         }
     }
@@ -110,7 +115,9 @@ impl Watcher {
     /// Checks the state of the ranks.
     pub(super) fn check(&mut self, memory: &RunMemory) -> Finding {
         let now = Instant::now();
-        let ranks: Vec<RankState> = (0..memory.ranks()).map(|rank| state(memory, rank)).collect();
+        let mut ranks: Vec<RankState> =
+            (0..memory.ranks()).map(|rank| state(memory, rank)).collect();
+        self.note_polls(now, &mut ranks);
         self.does_any_wait = ranks.iter().any(|rank| matches!(rank, RankState::Waits(_)));
         let stands = self.standstill.note(now, &ranks);
         if stands == Duration::ZERO {
@@ -142,6 +149,28 @@ impl Watcher {
             self.ask_for(Reason::Standstill(stands), memory);
         }
         Finding::Nothing
+    }
+
+    /// Takes ranks whose programs have stopped polling for ranks that run: they do not say so.
+    fn note_polls(&mut self, now: Instant, ranks: &mut [RankState]) {
+        self.polls.resize(ranks.len(), None);
+        for (known, rank) in self.polls.iter_mut().zip(ranks) {
+            let polls = match rank {
+                RankState::Waits(wait) if wait.found.is_of_program => wait.polls,
+                _ => {
+                    *known = None;
+                    continue;
+                }
+            };
+            match known {
+                Some((before, since)) if *before == polls => {
+                    if now.duration_since(*since) >= POLLS_END_AFTER {
+                        *rank = RankState::Runs;
+                    }
+                }
+                _ => *known = Some((polls, now)),
+            }
+        }
     }
 
     fn has_answered(&self, memory: &RunMemory, ranks: &[RankState]) -> bool {
@@ -194,8 +223,10 @@ impl Watcher {
             State::Finished | State::Failed => Activity::Finished,
             State::Alive | State::Leaving => match block.wait_note().read() {
                 None => Activity::of_process(process),
-                Some(_) => match block.wait_note().answer_to(self.question) {
-                    Some(answer) => Activity::of_answer(&answer, process),
+                Some(wait) => match block.wait_note().answer_to(self.question) {
+                    Some(answer) => Activity::of_answer(&answer, process, wait.found.is_of_program),
+                    // It has stopped polling.
+                    None if wait.found.is_of_program => Activity::of_process(process),
                     None => {
                         Activity::Waits { waits: vec![ThreadWait::default()], remarks: Vec::new() }
                     }

@@ -8,6 +8,10 @@ use std::sync::atomic::AtomicU8;
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 
 const TEXT_BYTES: usize = 2000;
+/// Something else than messages and collectives may end the wait.
+const OTHER_ENDS: u32 = 1;
+/// The program polls.
+const POLLS: u32 = 2;
 /// Beginnings of the line of a wait and of the line of a remark in the text of an answer.
 const WAIT: char = '\u{1}';
 const REMARK: char = '\u{2}';
@@ -31,8 +35,8 @@ pub(crate) struct WaitNote {
     asked: AtomicU32,
     answered: AtomicU32,
     text_bytes: AtomicU32,
-    /// 1 if something else than messages and collectives may end the wait.
-    may_end_otherwise: AtomicU32,
+    /// What else may happen: [`OTHER_ENDS`], [`POLLS`].
+    terms: AtomicU32,
     text: [AtomicU8; TEXT_BYTES],
 }
 
@@ -48,6 +52,8 @@ pub struct PollState {
     pub received: u64,
     /// True if something else than messages and collectives may end its waits.
     pub may_end_otherwise: bool,
+    /// True if the rank is in no wait: its program polls, and may do something else at any time.
+    pub is_of_program: bool,
 }
 
 /// A long wait as the launcher sees it.
@@ -145,7 +151,7 @@ impl Answer {
 impl WaitNote {
     /// Reports an idle poll of a long wait. Only the owner calls it.
     pub(crate) fn report(&self, found: PollState) {
-        let PollState { state, sent, received, may_end_otherwise } = found;
+        let PollState { state, sent, received, may_end_otherwise, is_of_program } = found;
         if self.number.load(Ordering::Relaxed) == 0 {
             let count = self.count.load(Ordering::Relaxed) + 1;
             self.count.store(count, Ordering::Relaxed);
@@ -154,7 +160,9 @@ impl WaitNote {
         self.state.store(state, Ordering::Relaxed);
         self.sent.store(sent, Ordering::Relaxed);
         self.received.store(received, Ordering::Relaxed);
-        self.may_end_otherwise.store(u32::from(may_end_otherwise), Ordering::Relaxed);
+        let other_ends = if may_end_otherwise { OTHER_ENDS } else { 0 };
+        let polls = if is_of_program { POLLS } else { 0 };
+        self.terms.store(other_ends | polls, Ordering::Relaxed);
         let polls = self.polls.load(Ordering::Relaxed) + 1;
         // Release, partner of the acquire in `read`: a reader of the poll count sees what had moved until then.
         self.polls.store(polls, Ordering::Release);
@@ -168,11 +176,13 @@ impl WaitNote {
     /// Returns the long wait that the rank is in, if any.
     pub(crate) fn read(&self) -> Option<LongWait> {
         let polls = self.polls.load(Ordering::Acquire);
+        let terms = self.terms.load(Ordering::Relaxed);
         let found = PollState {
             state: self.state.load(Ordering::Relaxed),
             sent: self.sent.load(Ordering::Relaxed),
             received: self.received.load(Ordering::Relaxed),
-            may_end_otherwise: self.may_end_otherwise.load(Ordering::Relaxed) != 0,
+            may_end_otherwise: terms & OTHER_ENDS != 0,
+            is_of_program: terms & POLLS != 0,
         };
         let number = self.number.load(Ordering::Acquire);
         (number != 0).then_some(LongWait { number, polls, found })
@@ -216,8 +226,7 @@ impl WaitNote {
 #[cfg(loom)]
 crate::primitive::fresh! {
     WaitNote {
-        number, count, polls, state, sent, received, asked, answered, text_bytes,
-        may_end_otherwise, text
+        number, count, polls, state, sent, received, asked, answered, text_bytes, terms, text
     }
 }
 
@@ -235,12 +244,14 @@ mod tests {
     fn each_long_wait_has_a_number_of_its_own() {
         let note = note();
         assert_eq!(note.read(), None);
-        let found = PollState { state: 5, sent: 2, received: 3, may_end_otherwise: true };
+        let found = PollState { state: 5, sent: 2, received: 3, ..PollState::default() };
+        let found = PollState { may_end_otherwise: true, ..found };
         note.report(found);
         note.report(found);
         assert_eq!(note.read(), Some(LongWait { number: 1, polls: 2, found }));
         note.end();
         assert_eq!(note.read(), None);
+        let found = PollState { is_of_program: true, may_end_otherwise: false, ..found };
         note.report(found);
         assert_eq!(note.read(), Some(LongWait { number: 2, polls: 3, found }));
     }

@@ -27,6 +27,8 @@ pub(super) struct Waits {
     is_asked: Cell<bool>,
     /// True between the beginning of a report and its end.
     is_reporting: Cell<bool>,
+    /// True if that report is of polls of the program, which is in no wait.
+    is_of_program: Cell<bool>,
     /// What else than messages and collectives may end a wait.
     other_ends: RefCell<Vec<Rc<dyn OtherEnds>>>,
     /// The terms in which the face describes waits.
@@ -67,6 +69,7 @@ impl Seat {
         self.waits.started.borrow_mut().clear();
         self.waits.is_asked.set(self.is_asked_what_it_awaits());
         self.waits.is_reporting.set(true);
+        self.waits.is_of_program.set(false);
     }
 
     /// Notes something that this rank waits for, if the poll in progress [notes](Seat::is_noting_waits) anything.
@@ -155,6 +158,9 @@ impl Seat {
             ruled_out.hash(&mut hasher);
         }
         found.state = hasher.finish();
+        // A program that polls may do anything else instead.
+        found.is_of_program = self.waits.is_of_program.take();
+        found.may_end_otherwise |= found.is_of_program;
         self.note().report(found);
         if let Some(question) = question
             && question == self.waits.question.get()
@@ -191,6 +197,11 @@ impl WaitReports for Seat {
 
     fn begin(&self) {
         self.begin_wait_report();
+    }
+
+    fn begin_of_program(&self) {
+        self.begin_wait_report();
+        self.waits.is_of_program.set(true);
     }
 
     fn note_sole_awaited(&self, awaited: Awaited) {

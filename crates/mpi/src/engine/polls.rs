@@ -6,13 +6,18 @@
 
 use std::cell::Cell;
 
-use contract::{Endpoint, Time, TimeSpan};
+use contract::{Endpoint, Time, TimeSpan, WaitPlace};
 
 use super::Engine;
 use crate::error::Result;
 
 /// Number of idle polls before a rank yields.
 const POLLS_BEFORE_YIELD: u32 = 16;
+/// Number of idle polls after which a rank looks whether a report is due, and the time between reports.
+const POLLS_PER_REPORT: u32 = 256;
+/// Number of idle polls up to which they are counted. Then the last few are counted again.
+const POLLS_COUNTED: u32 = 1 << 16;
+const REPORT_INTERVAL: TimeSpan = TimeSpan::from_us(20_000);
 /// Number of yields before it sleeps, as for a rank that waits.
 const YIELDS_BEFORE_SLEEP: u32 = 200;
 /// Time between two polls from which the program is assumed to work in between.
@@ -29,11 +34,18 @@ pub(super) struct Polls {
     yields: Cell<u32>,
     /// End of the last poll.
     last: Cell<Time>,
+    /// Time of the last report to the launcher, if there was one since a poll found something.
+    reported: Cell<Option<Time>>,
 }
 
 impl Default for Polls {
     fn default() -> Self {
-        Polls { idle_polls: Cell::new(0), yields: Cell::new(0), last: Cell::new(Time::from_ps(0)) }
+        Polls {
+            idle_polls: Cell::new(0),
+            yields: Cell::new(0),
+            last: Cell::new(Time::from_ps(0)),
+            reported: Cell::new(None),
+        }
     }
 }
 
@@ -46,11 +58,41 @@ impl<E: Endpoint> Engine<E> {
     pub(crate) fn note_poll(&self, has_found: bool) -> Result {
         if has_found {
             self.polls.idle_polls.set(0);
+            return if self.polls.reported.get().is_some() { self.end_reports() } else { Ok(()) };
+        }
+        let idle_polls = match self.polls.idle_polls.get() {
+            POLLS_COUNTED => POLLS_COUNTED - POLLS_PER_REPORT,
+            polls => polls,
+        } + 1;
+        self.polls.idle_polls.set(idle_polls);
+        if idle_polls.is_multiple_of(POLLS_PER_REPORT) {
+            self.report_polls()?;
+        }
+        if idle_polls < POLLS_BEFORE_YIELD || self.has_processor { Ok(()) } else { self.give_way() }
+    }
+
+    /// Reports to the launcher that the program polls and finds nothing, so that people can be told where.
+    #[cold]
+    fn report_polls(&self) -> Result {
+        let mut endpoint = self.endpoint()?;
+        let (now, last) = (endpoint.now(), self.polls.reported.get());
+        let is_alone = self.others.get().is_none_or(|others| !others.are_several());
+        if !is_alone || last.is_some_and(|last| now.since(last) < REPORT_INTERVAL) {
             return Ok(());
         }
-        let idle_polls = self.polls.idle_polls.get().saturating_add(1);
-        self.polls.idle_polls.set(idle_polls);
-        if idle_polls < POLLS_BEFORE_YIELD || self.has_processor { Ok(()) } else { self.give_way() }
+        if let Some(reports) = endpoint.wait_reports() {
+            reports.begin_of_program();
+            endpoint.report_wait(WaitPlace::ALONE);
+            self.polls.reported.set(Some(now));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn end_reports(&self) -> Result {
+        self.polls.reported.set(None);
+        self.endpoint()?.wait_reports().into_iter().for_each(|reports| reports.end());
+        Ok(())
     }
 
     #[cold]

@@ -42,7 +42,7 @@ impl WholeRun for Link {
 
 fn waits(polls: u64, sent: u64, received: u64) -> RankState {
     let state = sent + received;
-    let found = PollState { state, sent, received, may_end_otherwise: false };
+    let found = PollState { state, sent, received, ..PollState::default() };
     RankState::Waits(LongWait { number: 1, polls, found })
 }
 
