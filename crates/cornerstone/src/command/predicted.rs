@@ -20,8 +20,8 @@ pub(super) struct Predicted {
     pub(super) end: Time,
     pub(super) event_hash: u64,
     pub(super) counts: Counts,
-    /// Number of calls of the processes, if there were processes.
-    pub(super) calls: Option<u64>,
+    /// Number of requests of the processes to the machine, if there were processes. A call of MPI may make none or many.
+    pub(super) requests: Option<u64>,
 }
 
 /// Use of a rank's time.
@@ -109,7 +109,7 @@ pub(super) fn uncounted(ranks: &[RankTime]) -> Option<String> {
 }
 
 fn lines(name: &str, predicted: &Predicted, took: Duration) -> Vec<String> {
-    let Predicted { ranks, end, event_hash, counts, calls } = predicted;
+    let Predicted { ranks, end, event_hash, counts, requests } = predicted;
     let mut lines = vec![format!(
         "cornerstone: {name}, {} ranks: {} of virtual time, simulated in {}",
         ranks.len(),
@@ -135,9 +135,10 @@ fn lines(name: &str, predicted: &Predicted, took: Duration) -> Vec<String> {
         }
         lines.push(format!("  in MPI: {}", spread(ranks.iter().map(RankTime::in_mpi_s))));
     }
-    let calls = calls.map_or(String::new(), |calls| format!("{calls} calls, "));
+    let requests =
+        requests.map_or(String::new(), |requests| format!("{requests} requests to the machine, "));
     lines.push(format!(
-        "  {calls}{} messages with {} bytes, event hash {event_hash:016x}",
+        "  {requests}{} messages with {} bytes, event hash {event_hash:016x}",
         counts.messages, counts.bytes
     ));
     lines
@@ -169,7 +170,7 @@ mod tests {
             end: Time::ZERO + ms(100),
             event_hash: 0xabc,
             counts: Counts { messages: 7, bytes: 70, events: 700 },
-            calls: Some(9),
+            requests: Some(9),
         }
     }
 
@@ -203,7 +204,9 @@ mod tests {
         let first = "cornerstone: sim:x, 2 ranks: 100 ms of virtual time, simulated in 5";
         assert!(few[0].starts_with(first), "{few:?}");
         assert!(few[2].contains("rank 1: computing 2") && few[2].contains("in MPI 98"), "{few:?}");
-        assert!(few[3].contains("9 calls, 7 messages with 70 bytes, event hash 0000000000000abc"));
+        assert!(few[3].contains(
+            "9 requests to the machine, 7 messages with 70 bytes, event hash 0000000000000abc"
+        ));
         let many = lines("sim:x", &predicted(21), Duration::from_millis(5));
         assert_eq!(many.len(), 4);
         assert!(many[1].starts_with("  computing: 1") && many[1].contains("median 11"), "{many:?}");

@@ -62,7 +62,7 @@ fn replay_on(fabric: &FabricChoice, arguments: &ReplayArguments) -> Result<ExitC
         end: outcome.end,
         event_hash: outcome.event_hash,
         counts: outcome.counts,
-        calls: None,
+        requests: None,
     };
     predicted::report(&format!("sim:{name}"), &predicted, begin.elapsed());
     Ok(ExitCode::SUCCESS)

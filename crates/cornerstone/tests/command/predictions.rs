@@ -87,15 +87,16 @@ fn programs_that_poll_end() {
 fn a_program_that_polls_beside_one_that_computes_asks_little() {
     let Some(lab) = prepared("a program that polls asks little") else { return };
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let calls = |options: &[&str]| {
+    let requests = |options: &[&str]| {
         let ended = well(&lab, &[&["--fabric", "sim:cluster"], options].concat(), "listens");
-        let line = ended.stderr.lines().find(|line| line.contains(" calls, ")).unwrap();
+        let line =
+            ended.stderr.lines().find(|line| line.contains(" requests to the machine, ")).unwrap();
         line.split_whitespace().next().unwrap().parse::<u64>().unwrap()
     };
-    let apart = calls(&["-n", "2"]);
-    assert!(processors == 1 || apart < 50_000, "{apart} calls");
-    let sharing = calls(&["-n", "4", "--ranks-per-processor", "2"]);
-    assert!(sharing < 50_000, "{sharing} calls of ranks that share processors");
+    let apart = requests(&["-n", "2"]);
+    assert!(processors == 1 || apart < 50_000, "{apart} requests");
+    let sharing = requests(&["-n", "4", "--ranks-per-processor", "2"]);
+    assert!(sharing < 50_000, "{sharing} requests of ranks that share processors");
     well(&lab, &["-n", "3", "--fabric", "sim:cluster", "--compute", "none"], "listens");
 }
 

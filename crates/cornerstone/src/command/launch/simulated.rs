@@ -180,7 +180,7 @@ fn simulate(
             RankTime { computing, sleeping, uncounted, end }
         };
         Ok(Predicted {
-            calls: Some(outcome.results.iter().map(|rank| rank.calls).sum()),
+            requests: Some(outcome.results.iter().map(|rank| rank.calls).sum()),
             ranks: outcome.results.iter().map(time).collect(),
             end: outcome.end,
             event_hash: outcome.event_hash,
