@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::c_int;
 
 use profile::layout::{WANTS_CHECKS, WANTS_SPANS, bin_of, head, histogram, peer, site, start};
-use profile::{Event, Kind, NOBODY};
+use profile::{Event, IDLE_TICKS, Kind, NOBODY};
 
 use crate::abi::*;
 use crate::bindings::Bindings;
@@ -155,7 +155,7 @@ impl Recorder {
     pub(crate) fn poll(&mut self, span: &Span) {
         if let Some(mut last) = self.mapped.last_event()
             && last.kind == Kind::Polls
-            && span.begin.saturating_sub(last.end) < LONG_TICKS
+            && span.begin.saturating_sub(last.end) < IDLE_TICKS
         {
             last.end = span.end;
             return self.mapped.replace_last(&last);

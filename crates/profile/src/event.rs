@@ -5,6 +5,10 @@ use crate::layout::event::WORDS;
 /// Number that means no rank.
 pub const NOBODY: u32 = u32::MAX;
 
+/// Maximum time in ticks, some microseconds, between two idle polls of one loop, and between them and the call that ends
+/// the loop. A rank that does more between them is not idle.
+pub const IDLE_TICKS: u64 = 8192;
+
 /// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

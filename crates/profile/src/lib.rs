@@ -2,14 +2,17 @@
 //!
 //! `layout` defines the position of each number in the memory that a rank shares with its launcher. So the records of a
 //! rank survive however the rank ends. `record` reads that memory. The other modules are pure functions of records: the
-//! send that belongs to each receive (`matching`), the waits of ranks for each other (`waits`), and the chain of
-//! activities that determines the run's length (`path`).
+//! send that belongs to each receive (`matching`), what each call ended with (`arrivals`), the waits of ranks for each
+//! other (`waits`), and the chain of activities that determines the run's length (`path`).
 #![forbid(unsafe_code)]
 
+mod arrivals;
+mod collectives;
 mod event;
 mod finding;
 mod functions;
 mod layout_shape;
+mod least;
 mod matching;
 mod moment;
 mod path;
@@ -20,7 +23,8 @@ mod waits;
 
 pub mod layout;
 
-pub use event::{Event, Kind, NOBODY};
+pub use arrivals::{Arrival, Dependence, WaitKind, arrivals};
+pub use event::{Event, IDLE_TICKS, Kind, NOBODY};
 pub use finding::{Finding, FindingKind};
 pub use functions::{Class, function};
 pub use layout_shape::Shape;
@@ -28,4 +32,4 @@ pub use matching::{Matched, messages};
 pub use moment::Clock;
 pub use path::{PathPart, Stretch, critical_path};
 pub use record::{Communicator, Histogram, Malformed, Object, Peer, RankRecord, Site, State};
-pub use waits::{Dependence, Wait, WaitKind, waits};
+pub use waits::{Wait, waits};

@@ -1,14 +1,15 @@
 //! The critical path: the chain of activities across ranks that determines the run's length. An activity that is not on
 //! it could be faster without making the run shorter.
 //!
-//! It is followed backwards from the rank that ended last. If that rank had waited for another, the path continues at
-//! the other, from the moment at which that rank arrived.
+//! It is followed backwards from the rank that ended last. If a call of that rank had ended with the part of another, the
+//! path continues at the other, from the moment at which that part began. This is the path that a simulated machine
+//! follows forwards while it replays a program (`fabric_sim::CriticalPath`); a test compares both.
 
 use std::collections::BTreeMap;
 
+use crate::arrivals::Arrival;
 use crate::event::Event;
 use crate::record::RankRecord;
-use crate::waits::Wait;
 
 /// A time in which the path is at one rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,6 +20,9 @@ pub struct Stretch {
     pub begin_s: f64,
     /// End in seconds.
     pub end_s: f64,
+    /// The place of the call of this rank for which a message was under way meanwhile, if the rank had not yet begun that
+    /// call.
+    pub under_way: Option<u16>,
 }
 
 /// An activity of a rank on the path, by the indices of places.
@@ -26,6 +30,8 @@ pub struct Stretch {
 pub enum PathPart {
     /// In a call.
     In(u16),
+    /// Not yet in a call for which a message was under way.
+    UnderWay(u16),
     /// Outside calls, after one call and before the next, if there are any.
     Between(Option<u16>, Option<u16>),
 }
@@ -33,9 +39,9 @@ pub enum PathPart {
 /// Returns the path in the order of time, and the time on it of each rank, by the index of its record, and activity.
 pub fn critical_path(
     records: &[RankRecord],
-    waits: &[Wait],
+    arrivals: &[Arrival],
 ) -> (Vec<Stretch>, BTreeMap<(usize, PathPart), f64>) {
-    let path = stretches(records, waits);
+    let path = stretches(records, arrivals);
     let mut parts = BTreeMap::new();
     let spans: Vec<Vec<&Event>> = records
         .iter()
@@ -64,30 +70,39 @@ fn end(records: &[RankRecord]) -> Option<(usize, f64)> {
     first_cut.or_else(|| of(false).max_by(|a, b| a.1.total_cmp(&b.1)))
 }
 
-fn stretches(records: &[RankRecord], waits: &[Wait]) -> Vec<Stretch> {
+fn stretches(records: &[RankRecord], arrivals: &[Arrival]) -> Vec<Stretch> {
     let Some((mut record, mut at_s)) = end(records) else { return Vec::new() };
-    let mut of_each: Vec<Vec<(f64, &Wait)>> = vec![Vec::new(); records.len()];
-    for wait in waits {
-        let waiter = &records[wait.waiter];
-        let over_s = waiter.clock.seconds(waiter.events[wait.event].end);
-        of_each[wait.waiter].push((over_s, wait));
+    let mut of_each: Vec<Vec<(f64, &Arrival)>> = vec![Vec::new(); records.len()];
+    for arrival in arrivals {
+        let waiter = &records[arrival.waiter];
+        let over_s = waiter.clock.seconds(waiter.events[arrival.event].end);
+        of_each[arrival.waiter].push((over_s, arrival));
     }
-    of_each.iter_mut().for_each(|waits| waits.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    of_each.iter_mut().for_each(|all| all.sort_by(|a, b| a.0.total_cmp(&b.0)));
     let mut path = Vec::new();
+    let mut add = |stretch: Stretch| {
+        if stretch.begin_s < stretch.end_s {
+            path.push(stretch);
+        }
+    };
     loop {
         let begun_s = records[record].clock.seconds(records[record].begin);
-        // The last wait that was over by now, and began before. The comparison is needed because the clocks of several
-        // hosts agree only approximately.
+        // The last call that was over by now, and ended with something that began before. The comparison is needed
+        // because the clocks of several hosts agree only approximately.
         let over = of_each[record].partition_point(|&(over_s, _)| over_s <= at_s);
         of_each[record].truncate(over);
         match of_each[record].pop() {
-            Some((_, wait)) if wait.end_s < at_s => {
-                path.push(Stretch { record, begin_s: wait.end_s, end_s: at_s });
-                (record, at_s) = (wait.cause, wait.end_s);
+            Some((_, arrival)) if arrival.came_s < at_s => {
+                let Arrival { from_s, came_s, event, .. } = *arrival;
+                let from_s = from_s.clamp(came_s, at_s);
+                add(Stretch { record, begin_s: from_s, end_s: at_s, under_way: None });
+                let under_way = Some(records[record].events[event].site);
+                add(Stretch { record, begin_s: came_s, end_s: from_s, under_way });
+                (record, at_s) = (arrival.cause, came_s);
             }
             Some(_) => {}
             None => {
-                path.push(Stretch { record, begin_s: begun_s.min(at_s), end_s: at_s });
+                add(Stretch { record, begin_s: begun_s.min(at_s), end_s: at_s, under_way: None });
                 break;
             }
         }
@@ -101,8 +116,11 @@ fn divide(
     record: &RankRecord,
     spans: &[&Event],
     stretch: &Stretch,
-    tell: &mut dyn FnMut(PathPart, f64),
+    add: &mut dyn FnMut(PathPart, f64),
 ) {
+    if let Some(site) = stretch.under_way {
+        return add(PathPart::UnderWay(site), stretch.end_s - stretch.begin_s);
+    }
     let clock = &record.clock;
     let first = spans.partition_point(|span| clock.seconds(span.end) <= stretch.begin_s);
     let mut at_s = stretch.begin_s;
@@ -111,20 +129,20 @@ fn divide(
         let (begin_s, end_s) = (clock.seconds(span.begin), clock.seconds(span.end));
         let outside_s = begin_s.min(stretch.end_s) - at_s;
         if outside_s > 0.0 {
-            tell(PathPart::Between(before, Some(span.site)), outside_s);
+            add(PathPart::Between(before, Some(span.site)), outside_s);
         }
         if begin_s >= stretch.end_s {
             return;
         }
         let inside_s = end_s.min(stretch.end_s) - begin_s.max(at_s);
         if inside_s > 0.0 {
-            tell(PathPart::In(span.site), inside_s);
+            add(PathPart::In(span.site), inside_s);
         }
         at_s = at_s.max(end_s);
         before = Some(span.site);
     }
     if stretch.end_s > at_s {
-        tell(PathPart::Between(before, None), stretch.end_s - at_s);
+        add(PathPart::Between(before, None), stretch.end_s - at_s);
     }
 }
 
@@ -134,16 +152,16 @@ mod tests {
     use crate::matching::messages;
     use random::SplitMix64;
 
+    use crate::arrivals::{Dependence, arrivals};
     use crate::testing::Run;
-    use crate::waits::{Dependence, waits};
 
     fn us(s: f64) -> u64 {
         (s * 1e6).round() as u64
     }
 
     fn path(run: &Run) -> (Vec<Stretch>, BTreeMap<(usize, PathPart), f64>) {
-        let waits = waits(&run.records, &messages(&run.records), &|_, _| Dependence::All);
-        critical_path(&run.records, &waits)
+        let all = |_: &RankRecord, _| Dependence::All;
+        critical_path(&run.records, &arrivals(&run.records, &messages(&run.records), &all))
     }
 
     /// Rank 0 computes until 600 and sends until 605. Rank 1 waits from 100 on, has the message at 610, computes until
@@ -169,6 +187,36 @@ mod tests {
                 (1, PathPart::Between(Some(1), Some(2)), 290),
             ]
         );
+    }
+
+    /// Rank 1 polls from 100 until 500 and has the message, sent at 400, with the next call.
+    #[test]
+    fn the_path_goes_from_polls_to_who_ended_them() {
+        let mut run = Run::of(2);
+        run.send(0, 1, 3, 400, 405);
+        run.event(1, crate::Kind::Polls, 100, 500);
+        run.receive(1, 0, 3, 90, 501, 502);
+        let found: Vec<_> =
+            path(&run).0.iter().map(|one| (one.record, us(one.begin_s), us(one.end_s))).collect();
+        assert_eq!(found, [(0, 0, 400), (1, 400, 502)]);
+    }
+
+    /// The first message takes 10 us, so the second one, sent 4 us before its receive began, was under way then.
+    #[test]
+    fn the_path_follows_a_message_that_is_under_way() {
+        let mut run = Run::of(2);
+        run.send(0, 1, 3, 600, 601);
+        run.receive(1, 0, 3, 500, 500, 610);
+        run.send(0, 1, 3, 1000, 1001);
+        run.receive(1, 0, 3, 1004, 1004, 1010);
+        let (path, parts) = path(&run);
+        let found: Vec<_> = path
+            .iter()
+            .map(|one| (one.record, us(one.begin_s), us(one.end_s), one.under_way))
+            .collect();
+        let expected = [(0, 0, 1000, None), (1, 1000, 1004, Some(2)), (1, 1004, 1010, None)];
+        assert_eq!(found, expected);
+        assert_eq!(us(parts[&(1, PathPart::UnderWay(2))]), 4);
     }
 
     /// Rank 1 lost events after 610, so all waits after that are unknown.

@@ -107,6 +107,28 @@ static void stuck(void) {
     MPI_Recv(&word, 1, MPI_INT, (rank + 1) % size, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+// The last rank is late in each of four exchanges of long data around a ring.
+static void slow(void) {
+    int bytes = 1 << 20;
+    char *out = calloc(2, bytes);
+    for (int round = 0; round < 4; round++) {
+        if (rank == size - 1) late();
+        int next = (rank + 1) % size, before = (rank + size - 1) % size;
+        MPI_Sendrecv(out, bytes, MPI_CHAR, next, 1, out + bytes, bytes, MPI_CHAR, before, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // exchange
+    }
+    free(out);
+}
+
+// Rank 0 polls for a message for ever, and rank 1 dies when it has long done so.
+static void polls(void) {
+    int word, done = 0;
+    MPI_Request request;
+    if (rank == 0) MPI_Irecv(&word, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, &request);
+    while (rank == 0 && !done) MPI_Test(&request, &done, MPI_STATUS_IGNORE); // polls
+    late();
+    raise(SIGKILL);
+}
+
 // Mistakes: two receives into the same memory, a send whose data are changed, a send from memory that is received into.
 static void mistakes(void) {
     int words[8] = {0};
@@ -288,7 +310,7 @@ int main(int count, char **words) {
         {"reversed", reversed}, {"places", places}, {"calls", calls}, {"dies", dies}, {"aborts", aborts},
         {"stuck", stuck}, {"mistakes", mistakes}, {"correct", correct}, {"order", order}, {"much", much},
         {"neighbours", neighbours}, {"graph", graph}, {"partitions", partitions},
-        {"groups", groups},
+        {"groups", groups}, {"slow", slow}, {"polls", polls},
     };
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -12,6 +12,7 @@ mod endings;
 mod examples;
 mod explaining;
 mod explaining_neighbours;
+mod explaining_paths;
 mod failover;
 mod forecasts;
 mod guides;

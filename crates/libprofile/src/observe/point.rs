@@ -177,7 +177,7 @@ pub(crate) unsafe fn prepare_receive(
 }
 
 /// Records a send and a receive in one call. Without memory of its own, the received message replaces the sent one. The
-/// call's time counts for the receive: a send that waits for its receiver waits for the same rank's call.
+/// receive stands for the call, which may also have waited for the receiver of the send.
 #[allow(clippy::too_many_arguments)] // As in the standard.
 pub(crate) unsafe fn exchange(
     call: Call,

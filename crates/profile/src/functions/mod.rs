@@ -4,7 +4,7 @@ mod list {
     include!(concat!(env!("OUT_DIR"), "/observed_functions.rs"));
 }
 
-use crate::waits::Dependence;
+use crate::arrivals::Dependence;
 
 /// Kind of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! The report of a program that is launched. The records of its ranks are read when they have ended, and written for
 //! people and programs.
 
+mod at_end;
 mod findings;
 mod limits;
 mod model;
@@ -128,16 +129,16 @@ impl Observation {
 
     /// Writes the requested outputs for any outcome of the run, and returns that outcome.
     pub(super) fn report(self, ended: Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
-        let outcome = match &ended {
-            Ok(_) => "it ended well".into(),
-            Err(failure) => failure.message().lines().next().unwrap_or_default().into(),
-        };
+        let message = ended.as_ref().map_or_else(Failure::message, |_| "it ended well");
+        let mut lines = message.lines().map(str::to_owned);
+        let outcome = lines.next().unwrap_or_default();
+        let state = lines.collect();
         let (checks, ended_well) = (self.checks, ended.is_ok());
         let ended = ended.map_err(|failure| match checks && failure.code() == STATUS_HANG {
             true => failure.hint(UNBUFFERED),
             false => failure,
         });
-        let written = self.write(outcome);
+        let written = self.write(outcome, state);
         match (ended, written) {
             (Err(failure), Err(second)) => {
                 // Both failures are reported. The status is the program's.
@@ -150,7 +151,7 @@ impl Observation {
         }
     }
 
-    fn write(mut self, outcome: String) -> Result<Found, Failure> {
+    fn write(mut self, outcome: String, state: Vec<String>) -> Result<Found, Failure> {
         let unreadable =
             |why: String| Failure::failed(format!("reading what ranks have noted: {why}"));
         let is_here = self.memory.is_some();
@@ -172,6 +173,7 @@ impl Observation {
             fabric: self.fabric.to_string(),
             started: self.started,
             outcome,
+            state,
             ranks: self.ranks,
             launched_ns,
             is_here,

@@ -22,6 +22,10 @@ pub(super) struct Profile {
     pub(super) run_s: f64,
     /// Warnings for the reader.
     pub(super) remarks: Vec<String>,
+    /// What ranks that did not end their part were doing at the end, a line each.
+    pub(super) at_end: Vec<String>,
+    /// How well the run used its ranks, if they computed at all.
+    pub(super) efficiency: Option<Efficiency>,
     pub(super) by_rank: Vec<RankRow>,
     pub(super) calls: Vec<CallRow>,
     pub(super) waits: Vec<WaitRow>,
@@ -32,6 +36,18 @@ pub(super) struct Profile {
     /// Activities of each rank over time. They are in the picture only.
     #[serde(skip)]
     pub(super) strips: Vec<Strip>,
+}
+
+/// The factors of the POP project (Performance Optimisation and Productivity, pop-coe.eu). The first is the product of the
+/// others. Each is a share of 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct Efficiency {
+    /// Mean computing time of a rank, over the time of the run.
+    pub(super) parallel: f64,
+    /// Mean computing time of a rank, over that of the rank that computes most.
+    pub(super) load_balance: f64,
+    /// Computing time of the rank that computes most, over the time of the run.
+    pub(super) communication: f64,
 }
 
 /// Row of a rank.
@@ -102,7 +118,7 @@ pub(super) struct Path {
     pub(super) length_s: f64,
     /// Number of changes from one rank to another.
     pub(super) changes: usize,
-    /// Time in calls of MPI, and outside.
+    /// Time in calls of MPI and of messages under way, and outside.
     pub(super) mpi_s: f64,
     pub(super) outside_s: f64,
     pub(super) by_rank: Vec<PathRank>,

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 
 use maud::{Markup, html};
 
-use super::model::{CallRow, Doing, Path, Profile, RankRow, WaitRow};
+use super::model::{CallRow, Doing, Efficiency, Path, Profile, RankRow, WaitRow};
 use super::pictures;
 use crate::fabric_name::simulated_machine;
 use crate::report::document;
@@ -46,6 +46,7 @@ pub(super) fn page(profile: &Profile) -> String {
 fn contents(profile: &Profile) -> Markup {
     let parts = [
         ("summary", "Summary", true),
+        ("end", "At the end", !profile.at_end.is_empty()),
         ("findings", "Mistakes", !profile.findings.is_empty()),
         ("time", "Over time", !profile.strips.is_empty()),
         ("calls", "Calls", true),
@@ -82,7 +83,12 @@ fn summary(profile: &Profile) -> Markup {
                 div.tiles {
                     (tile("Run", &s(profile.run_s), "from MPI_Init to the last call"))
                     (tile("In MPI", &of_run(total(|row| row.mpi_s)), "of the time of all ranks"))
-                    (tile("Waiting for others", &of_run(total(|row| row.waiting_s)), "of the time of all ranks"))
+                    (tile("Waiting for others", &of_run(total(|row| row.waiting_s)), "of the time of all ranks, in calls that ended"))
+                    @if let Some(Efficiency { parallel, load_balance, communication }) = profile.efficiency {
+                        (tile("Parallel efficiency", &whole_percent(parallel), "load balance times communication"))
+                        (tile("Load balance", &whole_percent(load_balance), "mean computing of a rank, of the most"))
+                        (tile("Communication efficiency", &whole_percent(communication), "most computing of a rank, of the run"))
+                    }
                     (tile("Sent", &about_size(bytes), &format!("in {messages} messages and accesses")))
                     (tile("Memory", &about_size((memory * 1048576.0) as u64), "the rank with the most"))
                 }
@@ -102,6 +108,11 @@ fn first_upper(text: &str) -> String {
 
 fn sections(profile: &Profile) -> Markup {
     html! {
+        @if !profile.at_end.is_empty() { section #end {
+            h2 { "At the end" }
+            p { "The run ended before these ranks did. A call that never returned is in no table." }
+            ul { @for line in &profile.at_end { li { (line) } } }
+        } }
         @if !profile.findings.is_empty() { section #findings {
             h2 { "Mistakes in the use of memory" }
             ul.findings { @for row in &profile.findings { li.caution {
@@ -167,7 +178,7 @@ fn calls(rows: &[CallRow]) -> Markup {
 
 fn waits(rows: &[WaitRow]) -> Markup {
     if rows.is_empty() {
-        return html! { p.calm { "No rank waited for another." } };
+        return html! { p.calm { "No call that ended had waited for another rank." } };
     }
     let table = |rows: &[WaitRow]| {
         html! {
@@ -194,7 +205,7 @@ fn waits(rows: &[WaitRow]) -> Markup {
 
 fn path(path: &Path) -> Markup {
     if path.length_s <= 0.0 {
-        return html! { p { "There is no data." } };
+        return html! { p { "No rank has recorded a call, so there is no path." } };
     }
     html! {
         p {
@@ -263,7 +274,11 @@ fn reading() -> Markup {
         ),
         (
             "Calls that poll",
-            "MPI_Test, MPI_Iprobe and similar calls do not wait, so waits in loops around them count as computing.",
+            "MPI_Test, MPI_Iprobe and similar calls do not wait. Time in loops around them is in MPI if the loop does nothing else, and not counted as waiting; the critical path goes from such a loop to the rank that ended it.",
+        ),
+        (
+            "Efficiency",
+            "The factors of the POP project. Parallel efficiency is the mean computing time of a rank over the time of the run. It is the product of load balance (mean over most computing of a rank) and communication efficiency (most computing of a rank over the time of the run): the first is lost by uneven work, the second by messages and by waits for each other in turn.",
         ),
         (
             "Bytes given",

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use analysis::limits::Limits;
 use profile::{Dependence, PathPart, RankRecord, State, Stretch, Wait, WaitKind};
 
+use super::at_end;
 use super::findings;
 use super::limits;
 use super::model::*;
@@ -27,6 +28,8 @@ pub(super) struct About {
     pub(super) limits: Option<Limits>,
     /// True if all ranks are on this host, so that its clock shows their start-up time.
     pub(super) is_here: bool,
+    /// What the launcher knows of the ranks at the end of a run that failed, in lines.
+    pub(super) state: Vec<String>,
     /// Remarks for the reader that come before those on the records.
     pub(super) remarks: Vec<String>,
 }
@@ -54,8 +57,9 @@ pub(super) fn summarise(records: &[RankRecord], about: About) -> Followed {
         let function = functions[ranks[&record.rank]].get(&site).copied().unwrap_or(0);
         profile::function(function).1.dependence().unwrap_or(Dependence::All)
     };
-    let waits = profile::waits(records, &messages, &dependence);
-    let (path, parts) = profile::critical_path(records, &waits);
+    let arrivals = profile::arrivals(records, &messages, &dependence);
+    let waits = profile::waits(records, &arrivals);
+    let (path, parts) = profile::critical_path(records, &arrivals);
     let places = Places::of(records);
     let begin = |record: &RankRecord| record.clock.seconds(record.begin);
     let end = |record: &RankRecord| record.clock.seconds(record.last);
@@ -64,11 +68,15 @@ pub(super) fn summarise(records: &[RankRecord], about: About) -> Followed {
     let run_s = if records.is_empty() { 0.0 } else { last_s - zero_s };
     let waiting = waiting_by_site(records, &waits);
     let floors = limits::floors(records, &messages, about.limits.as_ref(), &dependence);
+    let by_rank: Vec<RankRow> =
+        records.iter().map(|record| rank_row(record, &waiting, &about)).collect();
     let profile = Profile {
         schema: SCHEMA,
         generator: crate::report::GENERATOR,
         remarks: remarks(records, &about),
-        by_rank: records.iter().map(|record| rank_row(record, &waiting, &about)).collect(),
+        at_end: at_end::lines(records, &places, &about.state),
+        efficiency: efficiency(&by_rank, run_s),
+        by_rank,
         calls: call_rows(records, &places, &waiting, &floors),
         waits: wait_rows(records, &places, &waits),
         critical_path: path_summary(records, &places, &path, &parts),
@@ -162,6 +170,17 @@ fn rank_row(record: &RankRecord, waiting: &HashMap<(usize, u16), f64>, about: &A
         init_memory_mib: record.begin_memory_kib as f64 / 1024.0,
         memory_mib: record.memory_kib as f64 / 1024.0,
     }
+}
+
+/// Returns the factors of a run that took `run_s`, if any rank has computed.
+fn efficiency(rows: &[RankRow], run_s: f64) -> Option<Efficiency> {
+    let most_s = rows.iter().map(|row| row.outside_s).fold(0.0, f64::max);
+    let mean_s = rows.iter().map(|row| row.outside_s).sum::<f64>() / rows.len().max(1) as f64;
+    (most_s > 0.0 && run_s > 0.0).then(|| Efficiency {
+        parallel: mean_s / run_s,
+        load_balance: mean_s / most_s,
+        communication: most_s / run_s,
+    })
 }
 
 fn call_rows(
@@ -275,6 +294,10 @@ fn path_summary(
                 mpi_s += s;
                 format!("in {}", place(site))
             }
+            PathPart::UnderWay(site) => {
+                mpi_s += s;
+                format!("a message under way to {}", place(site))
+            }
             PathPart::Between(before, after) => {
                 outside_s += s;
                 let before = before.map_or("MPI_Init".into(), place);
@@ -298,7 +321,7 @@ fn path_summary(
     let by_rank = of_ranks.into_iter().map(|(rank, total_s)| PathRank { rank, total_s });
     Path {
         length_s,
-        changes: path.len().saturating_sub(1),
+        changes: path.windows(2).filter(|pair| pair[0].record != pair[1].record).count(),
         mpi_s,
         outside_s,
         by_rank: by_rank.collect(),

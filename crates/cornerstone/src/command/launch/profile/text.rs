@@ -1,6 +1,6 @@
 //! The report for the terminal: one screen.
 
-use super::model::{Path, Profile, RankRow};
+use super::model::{Efficiency, Path, Profile, RankRow};
 use super::page::share;
 use crate::output::table;
 use crate::wording::{about_size, quantity, whole_percent};
@@ -29,6 +29,7 @@ pub(super) fn text(profile: &Profile) -> String {
     out += &ranks(&profile.by_rank);
     out += &calls(profile);
     out += &waits(profile);
+    out += &efficiency(profile);
     out += &path(&profile.critical_path);
     out += &findings(profile);
     out
@@ -123,9 +124,20 @@ fn waits(profile: &Profile) -> String {
         );
     }
     if profile.waits.is_empty() {
-        out += "  no rank waited for another\n";
+        out += "  no call that ended had waited for another rank\n";
     }
     out
+}
+
+fn efficiency(profile: &Profile) -> String {
+    let line = |Efficiency { parallel, load_balance, communication }| {
+        let [parallel, balance, communication] =
+            [parallel, load_balance, communication].map(whole_percent);
+        format!(
+            "  parallel efficiency: {parallel}, of load balance {balance} and communication {communication}\n"
+        )
+    };
+    profile.efficiency.map(line).unwrap_or_default()
 }
 
 fn path(path: &Path) -> String {
