@@ -7,10 +7,9 @@ use serde::Serialize;
 
 use crate::changes::{Change, Search, changes, exact_changes};
 use crate::compare::Name;
-use crate::launches::{interval_of_number, launches_in};
+use crate::launches::{interval_of_launches, launches_in};
 use crate::line_states::{LineStates, Lines};
 pub use crate::machine::Machine;
-use crate::processor_speed::{Extremes, Number};
 use crate::statistics::Sample;
 
 /// One number in one run.
@@ -50,14 +49,11 @@ pub struct Point {
     /// Confidence that the run requested.
     #[serde(skip)]
     pub requested_confidence: f64,
-    /// The processors of its run.
-    #[serde(skip)]
-    pub extremes: Option<Extremes>,
 }
 
 impl Point {
     /// Reduces the launches to those in one state, and the number to theirs.
-    fn keep_state(&mut self, name: &Name, better: Better, (states, state): (&LineStates, usize)) {
+    fn keep_state(&mut self, states: &LineStates, state: usize) {
         let all = self.launches.len();
         let is_in_it = |lines: &Lines| states.state(*lines) == Some(state);
         self.is_of_another_state =
@@ -71,14 +67,7 @@ impl Point {
         if self.operations_ns.len() == all {
             keep(&mut self.operations_ns, &kept);
         }
-        let number = Number {
-            unit: &name.unit,
-            better,
-            ranks: name.key.ranks,
-            medians: &self.launches,
-            operations_ns: &self.operations_ns,
-        };
-        let interval = interval_of_number(&number, self.requested_confidence, 1.0, self.extremes);
+        let interval = interval_of_launches(&self.launches, self.requested_confidence);
         if let (Ok(sample), Some(interval)) = (Sample::new(&*self.launches), interval) {
             (self.median, self.low, self.high) = (sample.median(), interval.low, interval.high);
             self.confidence = interval.confidence;
@@ -118,13 +107,12 @@ impl History {
         let header = run.header();
         let machine = Machine::of(header);
         self.runs.insert((machine.clone(), run.label.clone()));
-        let extremes = Extremes::of(run.measurements.iter());
         for measurement in &run.measurements {
             let (_, points) = self
                 .series
                 .entry((machine.clone(), Name::of(measurement)))
                 .or_insert_with(|| (measurement.better, Vec::new()));
-            let point = point(run, measurement, extremes);
+            let point = point(run, measurement);
             // A measurement that a resumed run repeated replaces the earlier one.
             points.retain(|other| other.run != point.run);
             points.push(point);
@@ -146,8 +134,7 @@ impl History {
         let series =
             |((machine, name), (better, mut points)): ((Machine, Name), (Better, Vec<Point>))| {
                 if let Some((states, commonest)) = states.get(&machine) {
-                    let state = (states, *commonest);
-                    points.iter_mut().for_each(|point| point.keep_state(&name, better, state));
+                    points.iter_mut().for_each(|point| point.keep_state(states, *commonest));
                 }
                 points.sort_by(|a, b| (&a.started, &a.run).cmp(&(&b.started, &b.run)));
                 let changes = changes_in_state(&points, search);
@@ -186,7 +173,7 @@ fn changes_in_state(points: &[Point], search: &Search) -> Vec<Change> {
     found.into_iter().map(|change| Change { at: kept[change.at], ..change }).collect()
 }
 
-fn point(run: &Run, measurement: &Measurement, extremes: Option<Extremes>) -> Point {
+fn point(run: &Run, measurement: &Measurement) -> Point {
     let header = run.header();
     let summary = &measurement.summary;
     Point {
@@ -205,7 +192,6 @@ fn point(run: &Run, measurement: &Measurement, extremes: Option<Extremes>) -> Po
         operations_ns: measurement.launch_operations_ns.clone(),
         confidence: summary.ci_confidence,
         requested_confidence: header.confidence,
-        extremes,
     }
 }
 

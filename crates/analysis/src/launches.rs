@@ -2,10 +2,8 @@
 //!
 //! Launches of the same program differ more than the samples within one, because of other places in memory or another
 //! state of the machine. A case's median is therefore the median of its launches' medians. Its interval is the
-//! nonparametric one of these medians, which six launches reach at 95 %. The other quantiles are medians over the
-//! launches, too. If other guests slowed the processors, the interval also contains what the
-//! number would be at the freest and the busiest moments of the run ([`Extremes`]), because another minute may be like
-//! them.
+//! nonparametric one of these medians, which six launches reach at 95 %. It is that of the minutes of the run: another
+//! minute may have another median, which no run shows. The other quantiles are medians over the launches, too.
 //!
 //! Where launches met several performance states of the machine ([`LineStates`]), both are of the launches in the state
 //! that is the commonest in the run.
@@ -18,8 +16,7 @@ use std::collections::BTreeMap;
 use record::{Key, Measurement, Repetition, Run, StopReason, Summary};
 
 use crate::line_states::{LineStates, Lines};
-use crate::processor_speed::{Extremes, Number};
-use crate::statistics::{MedianInterval, Sample, reaches, summarise, widened_median_interval};
+use crate::statistics::{MedianInterval, Sample, median_interval, reaches, summarise};
 
 /// Returns the number of launches for which the interval of their median reaches this confidence, between 0 and 1: the
 /// whole range of n medians misses the true one with probability 2^(1 - n).
@@ -40,104 +37,17 @@ pub fn distinguishes([first, second]: [usize; 2], confidence: f64) -> bool {
     reaches(1.0 - 2.0 / arrangements, confidence)
 }
 
-/// Returns the interval of the median of launches with these medians, in chronological order. Consecutive launches may
-/// meet one state of the machine and then contain less information than independent ones. The interval is wider by as
-/// much as launches depend on their predecessors: in this case, or in all cases of the run (`shared`, see
-/// [`shared_dependence`]).
-pub fn interval_of_launches(
-    medians: &[f64],
-    confidence: f64,
-    shared: f64,
-) -> Option<MedianInterval> {
-    let sample = Sample::new(medians).ok()?;
-    let shared = if medians.len() < FEWEST_OF_ALL { 1.0 } else { shared };
-    let factor = dependence(medians, sample.median()).max(shared).sqrt();
-    Some(widened_median_interval(&sample, confidence, factor))
-}
-
-/// Returns that interval of a number, with what the number would be at the `extremes` of its run.
-pub(crate) fn interval_of_number(
-    number: &Number,
-    confidence: f64,
-    shared: f64,
-    extremes: Option<Extremes>,
-) -> Option<MedianInterval> {
-    let own = interval_of_launches(number.medians, confidence, shared)?;
-    Some(extremes.map_or(own, |extremes| extremes.widen(own, number)))
+/// Returns the interval of the median of launches with these medians; `None` without any.
+pub fn interval_of_launches(medians: &[f64], confidence: f64) -> Option<MedianInterval> {
+    Some(median_interval(&Sample::new(medians).ok()?, confidence))
 }
 
 /// Returns whether the interval of launches reaches the confidence, and half of it is within this share of the median.
-pub fn launches_are_precise(medians: &[f64], confidence: f64, precision: f64, shared: f64) -> bool {
+pub fn launches_are_precise(medians: &[f64], confidence: f64, precision: f64) -> bool {
     let middle = Sample::new(medians).map_or(0.0, |sample| sample.median());
-    interval_of_launches(medians, confidence, shared).is_some_and(|interval| {
+    interval_of_launches(medians, confidence).is_some_and(|interval| {
         interval.reaches(confidence) && interval.relative_half_width(middle) <= precision
     })
-}
-
-/// Minimum number of launches of one case for which its dependence can be estimated.
-const FEWEST_OF_ONE: usize = 12;
-/// Minimum number of launches from which all cases of a run together show the dependence. The interval of fewer
-/// launches is their whole range.
-const FEWEST_OF_ALL: usize = 9;
-/// Minimum number of cases that show it.
-const CASES_MIN: usize = 6;
-
-/// Returns the factor, at least 1, by which the number of launches below the median varies more than that of
-/// independent ones. It is the sum of the correlations of neighbours, of the next but one and so on, as far as they are
-/// positive (the initial positive sequence: Geyer, Statistical Science 7, 1992).
-fn dependence(medians: &[f64], middle: f64) -> f64 {
-    let sides = sides(medians, middle);
-    let n = sides.len();
-    match variance(&sides) {
-        0.0 => 1.0,
-        _ if n < FEWEST_OF_ONE => 1.0,
-        variance => inflation((1..n / 3).map(|lag| correlation(&sides, variance, lag))),
-    }
-}
-
-/// Returns the same factor for all cases of a run, each given as the medians of its launches in chronological order.
-/// The correlations are means over the cases: a state of the machine concerns most cases alike, so that all of them
-/// show it in fewer launches than one case needs. Returns 1 for too few cases.
-pub fn shared_dependence<'a>(cases: impl IntoIterator<Item = &'a [f64]>) -> f64 {
-    let mut sums: Vec<(f64, usize)> = Vec::new();
-    for medians in cases.into_iter().filter(|medians| medians.len() >= FEWEST_OF_ALL) {
-        let Ok(sample) = Sample::new(medians) else { continue };
-        let sides = sides(medians, sample.median());
-        let variance = variance(&sides);
-        // Launches that do not differ, as simulated ones, contain no information.
-        if variance == 0.0 {
-            continue;
-        }
-        let lags = sides.len() / 2;
-        sums.resize(sums.len().max(lags), (0.0, 0));
-        for (lag, (sum, cases)) in sums.iter_mut().enumerate().take(lags).skip(1) {
-            *sum += correlation(&sides, variance, lag);
-            *cases += 1;
-        }
-    }
-    let means = sums.into_iter().skip(1).take_while(|(_, cases)| *cases >= CASES_MIN);
-    inflation(means.map(|(sum, cases)| sum / cases as f64))
-}
-
-/// Returns the side of the middle on which each launch is: 1 above, -1 below.
-fn sides(medians: &[f64], middle: f64) -> Vec<f64> {
-    medians.iter().map(|&m| f64::from(i8::from(m > middle) - i8::from(m < middle))).collect()
-}
-
-fn variance(sides: &[f64]) -> f64 {
-    sides.iter().map(|side| side * side).sum()
-}
-
-/// Returns the correlation of sides at a distance of `lag` launches, plus 1/n, by which the correlation of n
-/// independent ones is biased.
-fn correlation(sides: &[f64], variance: f64, lag: usize) -> f64 {
-    let products = sides.iter().zip(&sides[lag..]).map(|(a, b)| a * b);
-    products.sum::<f64>() / variance + 1.0 / sides.len() as f64
-}
-
-/// Returns 1 plus twice the sum of the correlations up to the first that is not positive.
-fn inflation(correlations: impl Iterator<Item = f64>) -> f64 {
-    1.0 + 2.0 * correlations.take_while(|&correlation| correlation > 0.0).sum::<f64>()
 }
 
 /// The performance state that the numbers of a run describe: the commonest of its measurements.
@@ -228,14 +138,8 @@ pub fn pooled(mut run: Run) -> Run {
     let cases: Vec<Vec<Measurement>> =
         in_order.map(|launches| launches.into_values().collect()).collect();
     let cases: Vec<Case> = cases.into_iter().map(|launches| Case::of(launches, &state)).collect();
-    let of_run = OfRun {
-        precision,
-        confidence,
-        shared: shared_dependence(cases.iter().map(|case| &case.selected[..])),
-        extremes: Extremes::of(cases.iter().flat_map(|case| &case.launches)),
-        state,
-    };
-    run.measurements.extend(cases.into_iter().filter_map(|case| pool(case, &of_run)));
+    let pool = |case| pool(case, &state, precision, confidence);
+    run.measurements.extend(cases.into_iter().filter_map(pool));
     derived::derive(&mut run.measurements);
     trials.give_back(&mut run.measurements);
     run
@@ -244,15 +148,6 @@ pub fn pooled(mut run: Run) -> Run {
 /// Returns what the measurements of a case have in common.
 fn case(m: &Measurement) -> (Key, String) {
     (m.key(), m.fabric.clone())
-}
-
-/// What the launches of a case are pooled by, besides themselves.
-struct OfRun {
-    precision: f64,
-    confidence: f64,
-    shared: f64,
-    extremes: Option<Extremes>,
-    state: RunState,
 }
 
 /// The launches of a case.
@@ -274,7 +169,7 @@ impl Case {
 }
 
 /// Returns one measurement of the launches of a case.
-fn pool(case: Case, of_run: &OfRun) -> Option<Measurement> {
+fn pool(case: Case, state: &RunState, precision: f64, confidence: f64) -> Option<Measurement> {
     let Case { mut launches, medians, lines, selected } = case;
     // Exact launches do not differ.
     let is_apart = |m: &Measurement| m.search.is_some() || m.pauses.is_some() || m.is_exact();
@@ -282,16 +177,8 @@ fn pool(case: Case, of_run: &OfRun) -> Option<Measurement> {
         return launches.pop();
     }
     let operations_ns = of_each(&launches, |m| &m.launch_operations_ns);
-    let &OfRun { precision, confidence, shared, extremes, ref state } = of_run;
-    let number = Number {
-        unit: &launches[0].unit,
-        better: launches[0].better,
-        ranks: launches[0].ranks,
-        medians: &selected,
-        operations_ns: &state.select(&operations_ns, &lines),
-    };
-    let converged = launches_are_precise(&selected, confidence, precision, shared);
-    let interval = interval_of_number(&number, confidence, shared, extremes);
+    let converged = launches_are_precise(&selected, confidence, precision);
+    let interval = interval_of_launches(&selected, confidence);
     let all: Vec<usize> = (0..launches.len()).collect();
     let of_number = state.select(&all, &lines).into_iter().map(|launch| &launches[launch]);
     let summary = summary(&of_number.collect::<Vec<_>>(), &selected, interval, confidence);

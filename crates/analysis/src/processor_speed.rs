@@ -4,13 +4,10 @@
 //! loop of operations that do not wait for each other then takes longer, and so do messages and computing. The loop is
 //! timed now and then during each measurement. A clock rate that changes shows in the same way.
 
-mod extremes;
 mod slope;
 
 use record::{Measurement, Run};
 
-pub use extremes::Extremes;
-pub(crate) use extremes::Number;
 pub(crate) use slope::Slope;
 
 /// Share of the operations that take the time of a free processor or less.

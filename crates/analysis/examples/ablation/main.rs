@@ -1,8 +1,9 @@
 //! Measures what each stage of a comparison is worth, on models of three kinds of machines: `make ablation`.
 //!
 //! Two runs of a build are compared, in which a quarter of the numbers takes longer by a planted difference, with all
-//! stages and without each of them. The table of docs/results.md is what it prints.
+//! stages and without each of them. Last comes how often intervals cover. The tables of docs/results.md are what it prints.
 
+mod coverage;
 mod models;
 
 use analysis::compare::{STAGES, Settings, Verdict, Without, compare};
@@ -106,6 +107,9 @@ fn main() {
             }
         }
     }
+    println!("\n| machine | launches | claimed | its minute | all minutes | ratio of two runs |");
+    println!("|---|---|---|---|---|---|");
+    MODELS.iter().for_each(|&model| coverage::rows(model, count));
 }
 
 /// Returns the header of the shares of a planted difference.

@@ -84,6 +84,26 @@ pub(crate) const CLOUD: Model = Model {
     minutes: 0.04,
 };
 
+impl Model {
+    /// Returns the number of its states.
+    pub(crate) fn states(self) -> usize {
+        self.states.len()
+    }
+
+    /// Returns the machine as if it were always in one of its states.
+    pub(crate) fn in_state(mut self, state: usize) -> Model {
+        self.states = &self.states[state..=state];
+        self
+    }
+
+    /// Returns the state whose line is nearest to this one.
+    pub(crate) fn nearest_state(self, line_us: f64) -> usize {
+        let apart = |state: &State| (line_us / state.line_us).ln().abs();
+        let all = 0..self.states.len();
+        all.min_by(|&a, &b| apart(&self.states[a]).total_cmp(&apart(&self.states[b]))).unwrap_or(0)
+    }
+}
+
 pub(crate) const MODELS: [Model; 3] = [VIRTUAL, BARE, CLOUD];
 
 /// Number of numbers of a run.
@@ -119,6 +139,11 @@ impl Machine {
         self.busy = low + (high - low) * self.random.uniform();
         self.minute = self.model.minutes * self.random.normal();
         self.state = self.drawn_state();
+    }
+
+    /// Keeps the machine in a state from now on.
+    pub(crate) fn stay_in(&mut self, state: usize) {
+        (self.model, self.state) = (self.model.in_state(state), 0);
     }
 
     fn drawn_state(&mut self) -> usize {

@@ -25,32 +25,12 @@ pub struct MedianInterval {
 /// # Panics
 /// If `confidence` is not between 0 and 1.
 pub fn median_interval(sample: &Sample, confidence: f64) -> MedianInterval {
-    widened_median_interval(sample, confidence, 1.0)
-}
-
-/// As [`median_interval`], for samples that depend on each other so that the number of them below the median varies
-/// `factor` times as much, 1 or more, as that of independent ones. The ranks are farther from the middle by that
-/// factor. If they are beyond the sample, the confidence is that of the whole range of n / factor^2 independent
-/// samples.
-pub(crate) fn widened_median_interval(
-    sample: &Sample,
-    confidence: f64,
-    factor: f64,
-) -> MedianInterval {
     assert!(
         0.0 < confidence && confidence < 1.0,
         "a confidence lies between 0 and 1, not at {confidence}"
     );
-    let (rank, reached) = interval_rank(sample.len(), confidence);
+    let (rank, confidence) = interval_rank(sample.len(), confidence);
     let sorted = sample.sorted();
-    let n = sorted.len() as f64;
-    let middle = (n + 1.0) / 2.0;
-    let widened = (middle - factor * (middle - rank as f64)).floor();
-    let (rank, confidence) = if widened >= 1.0 {
-        (widened as usize, reached)
-    } else {
-        (1, reached.min(1.0 - 2f64.powf(1.0 - n / (factor * factor))).max(0.0))
-    };
     MedianInterval { low: sorted[rank - 1], high: sorted[sorted.len() - rank], confidence }
 }
 
@@ -185,18 +165,6 @@ mod tests {
         let (loose, _) = interval_rank(1000, 0.9);
         let (tight, _) = interval_rank(1000, 0.99);
         assert!(loose > tight);
-    }
-
-    #[test]
-    fn samples_that_depend_on_each_other_widen_the_ranks() {
-        // n = 30 has k = 10, 5.5 ranks from the middle at 15.5. Twice that is 11: k = 4.5, so 4.
-        let interval = widened_median_interval(&ranks(30), 0.95, 2.0);
-        assert_eq!((interval.low, interval.high), (4.0, 27.0));
-        assert!(interval.reaches(0.95));
-        // Three times that is 16.5, beyond the sample: as good as the range of 30 / 9 independent ones.
-        let interval = widened_median_interval(&ranks(30), 0.95, 3.0);
-        assert_eq!((interval.low, interval.high), (1.0, 30.0));
-        assert!((interval.confidence - (1.0 - 2f64.powf(1.0 - 30.0 / 9.0))).abs() < 1e-12);
     }
 
     #[test]

@@ -16,8 +16,8 @@ mod warm_up;
 
 pub use bursts::{MissRate, miss_rate};
 pub use fairness::fairness;
+pub(crate) use median_interval::reaches;
 pub use median_interval::{MedianInterval, median_interval};
-pub(crate) use median_interval::{reaches, widened_median_interval};
 pub(crate) use proportion::at_most;
 pub use proportion::{misses_allowed, probability_max, trials_needed};
 pub use prospect::Prospect;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analysis::launches::{RunState, launches_are_precise, launches_needed, shared_dependence};
+use analysis::launches::{RunState, launches_are_precise, launches_needed};
 use analysis::line_states::Lines;
 use analysis::statistics::Sample;
 use benchmark::{Launch, Settings};
@@ -126,10 +126,8 @@ impl Launched {
 
     /// Returns the cases that have enough launches.
     pub(super) fn settled(&self) -> BTreeSet<Key> {
-        let shared = shared_dependence(self.medians.iter().map(|(_, launches)| &launches[..]));
-        let is_settled = |launches: &[f64]| {
-            launches_are_precise(launches, self.confidence, self.precision, shared)
-        };
+        let is_settled =
+            |launches: &[f64]| launches_are_precise(launches, self.confidence, self.precision);
         let open: BTreeSet<&Key> = self
             .medians
             .iter()

@@ -95,7 +95,6 @@ fn the_last_change_is_published_wherever_it_is() {
         is_of_another_state: false,
         confidence: 0.95,
         requested_confidence: 0.95,
-        extremes: None,
     };
     let effect = Effect { ratio: 1.5, low: 1.4, high: 1.6, confidence: 0.95 };
     let series = Series {
