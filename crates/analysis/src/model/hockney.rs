@@ -181,6 +181,14 @@ mod tests {
         assert!(model.segments.is_empty());
     }
 
+    /// The line through 0.5, 2 and 3.5 us at 1000, 2000 and 3000 bytes is at -1 us for none.
+    #[test]
+    fn no_message_takes_less_time_than_none() {
+        let points = [(1000, 0.5), (2000, 2.0), (3000, 3.5)].map(|(size, us)| point(size, us, 0.1));
+        let latency = fit(&points, 0.95).unwrap().line.latency_us;
+        assert_eq!((latency.value, latency.low), (0.0, 0.0), "{latency:?}");
+    }
+
     #[test]
     fn three_points_by_hand() {
         // The intervals make each standard error 20 us, and so the weights equal. Sizes 0, 1, 2 and times 100, 102,

@@ -31,7 +31,8 @@ pub struct Estimate {
 /// The model t = t_l + N t_c with quantities derived from it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct StraightLine {
-    /// t_l, the time of an empty message in microseconds. Below 0 if a straight line does not suit the data.
+    /// t_l, the time of an empty message in microseconds. No message takes less time than
+    /// none, so it and its interval end at 0, where the line itself may begin below.
     pub latency_us: Estimate,
     /// t_c, the time that each byte adds, in microseconds.
     pub us_per_byte: Estimate,
@@ -135,7 +136,8 @@ impl LineFit {
         let covariance = -self.mean_size * slope_variance;
         let us_per_byte = Estimate::around(self.slope, t * slope_variance.sqrt());
         StraightLine {
-            latency_us: Estimate::around(self.intercept, t * intercept_variance.sqrt()),
+            latency_us: Estimate::around(self.intercept, t * intercept_variance.sqrt())
+                .not_negative(),
             us_per_byte,
             rate_mb_per_s: us_per_byte.reciprocal(),
             half_performance_bytes: (self.slope > 0.0 && self.intercept > 0.0).then(|| {
@@ -152,6 +154,12 @@ impl LineFit {
 impl Estimate {
     fn around(value: f64, half_width: f64) -> Self {
         Estimate { value, low: value - half_width, high: value + half_width }
+    }
+
+    /// Returns it without what is below zero.
+    fn not_negative(self) -> Self {
+        let [value, low, high] = [self.value, self.low, self.high].map(|end| end.max(0.0));
+        Estimate { value, low, high }
     }
 
     /// Returns 1 / x if x is above 0. Its interval is unbounded if that of x reaches 0.

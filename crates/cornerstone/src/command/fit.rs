@@ -77,17 +77,11 @@ fn models(series: &[&Series], confidence: f64) -> String {
 fn row(name: &str, line: &StraightLine, explained: String) -> Vec<String> {
     vec![
         name.into(),
-        cell(Some(not_negative(line.latency_us)), |us| quantity(us, "us")),
+        cell(Some(line.latency_us), |us| quantity(us, "us")),
         cell(line.rate_mb_per_s, |rate| quantity(rate, "MB/s")),
         cell(line.half_performance_bytes, bytes),
         explained,
     ]
-}
-
-/// Returns a start-up time without what is below zero: no message takes less time than none.
-fn not_negative(estimate: Estimate) -> Estimate {
-    let Estimate { value, low, high } = estimate;
-    Estimate { value: value.max(0.0), low: low.max(0.0), high: high.max(0.0) }
 }
 
 /// Returns a value and its interval, as `355 ns (271 .. 438 ns)`.
