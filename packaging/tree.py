@@ -19,8 +19,10 @@ LIBRARIES = {
     "libcornerstone_profile.so": "lib/libcornerstone_profile.so",
     # `launch --fabric sim:` loads this library before them.
     "libcornerstone_time.so": "lib/libcornerstone_time.so",
+    # SCI_LIB and HCS_LIB for C programs.
+    "libhcs.so": "lib/libhcs.so",
 }
-PACKAGES = ("cornerstone", "libmpi-abi", "libmpich-abi", "libprofile", "libvirtual-time")
+PACKAGES = ("cornerstone", "libmpi-abi", "libmpich-abi", "libprofile", "libvirtual-time", "libhcs")
 # Names for the same file.
 COMPILERS = ("mpicc", "mpicxx", "mpic++")
 LAUNCHERS = ("mpiexec", "mpirun")
@@ -104,13 +106,18 @@ def files(folder, debug=None):
     # A wheel cannot contain links, so this file is a script for the linker.
     yield "lib/libmpi_abi.so", b"INPUT(libmpi_abi.so.1)\n", False
     yield "include/mpi.h", (ROOT / "crates/libmpi-abi/include/mpi.h").read_bytes(), False
+    yield "include/hcs.h", (ROOT / "crates/libhcs/include/hcs.h").read_bytes(), False
     package = (PACKAGING / "mpi.pc").read_text().replace("@VERSION@", version())
     yield "lib/pkgconfig/mpi.pc", package.encode(), False
     for path, content in generated(program):
         yield path, content, False
-    for examples in ("patterns", "pipelines"):
+    for examples in ("patterns", "pipelines", "machines"):
         for path in sorted((ROOT / examples).iterdir()):
             yield f"share/cornerstone/{examples}/{path.name}", path.read_bytes(), False
+    # Hints and help texts name these pages.
+    for folder in ("docs", "docs/guides", "docs/simulation"):
+        for path in sorted((ROOT / folder).glob("*.md")):
+            yield f"share/cornerstone/{folder}/{path.name}", path.read_bytes(), False
 
 
 def place_files(prefix, folder):

@@ -56,9 +56,35 @@ pub(crate) struct Open {
 }
 
 struct Running {
-    process: Box<dyn AnyProcess>,
+    process: Joined,
     library: Library,
     open: Open,
+}
+
+/// The process until its program ends it.
+struct Joined {
+    process: Option<Box<dyn AnyProcess>>,
+    /// The function that ends it.
+    end: &'static str,
+}
+
+impl Joined {
+    fn with(&mut self, body: &mut dyn FnMut(&mut dyn Rank)) {
+        self.process.iter_mut().for_each(|process| process.with(body));
+    }
+
+    fn finish(&mut self, outcome: contract::Result<()>) {
+        if let Some(process) = self.process.take() {
+            process.finish(outcome);
+        }
+    }
+}
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        let why = format!("its program ended without {}", self.end);
+        self.finish(Err(contract::Error::Program(why)));
+    }
 }
 
 /// The state of a process as a node.
@@ -175,7 +201,8 @@ pub(crate) unsafe fn begin(options: *const Options, as_cluster: bool) -> c_long 
                 shared_bytes: given.shared_bytes,
             },
         };
-        let mut process = join()?;
+        let end = if as_cluster { "safe_exit()" } else { "sci_close_lib()" };
+        let mut process = Joined { process: Some(join()?), end };
         let mut made = None;
         process.with(&mut |rank| {
             made = Some(match as_cluster {

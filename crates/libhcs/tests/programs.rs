@@ -92,6 +92,17 @@ fn a_node_that_dies_ends_the_waits_of_all_by_name() {
     }
 }
 
+#[test]
+fn a_node_that_forgets_safe_exit_is_told_so() {
+    let program = compile("tests/programs/forgets.c");
+    for (fabric, job) in jobs_on_this_host().unwrap() {
+        let (ended, output) = run(&program, 3, job);
+        let error = ended.expect_err("a node did not end its part").to_string();
+        let why = "rank 1 failed: its program ended without safe_exit()";
+        assert!(error.contains(why), "{fabric}: {error}\n{output}");
+    }
+}
+
 /// The fabric must be refused. Nodes of several hosts would otherwise each make a cluster of their own host, without a
 /// message.
 #[test]

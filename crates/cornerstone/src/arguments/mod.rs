@@ -222,6 +222,10 @@ pub(crate) enum MachinesAction {
         /// The name of a machine, or a machine file (ending in .toml)
         #[arg(value_name = "NAME")]
         name: String,
+
+        /// Print the file of a built-in machine instead, as a beginning of your own
+        #[arg(long)]
+        toml: bool,
     },
 }
 

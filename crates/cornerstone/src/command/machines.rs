@@ -12,7 +12,11 @@ use crate::output::{labelled, print, wrapped};
 pub(crate) fn execute(arguments: &MachinesArguments) -> Result<ExitCode, Failure> {
     let text = match &arguments.action {
         None => overview(),
-        Some(MachinesAction::Show { name }) => {
+        Some(MachinesAction::Show { name, toml: true }) => {
+            let found = machine::built_in_text(name);
+            found.map_err(|error| Failure::usage(error.to_string()))?.into()
+        }
+        Some(MachinesAction::Show { name, toml: false }) => {
             let found = machine::find(name).map_err(|error| Failure::usage(error.to_string()))?;
             machine::show(&found).lines().map(|line| hanging(line) + "\n").collect()
         }
@@ -39,7 +43,8 @@ fn overview() -> String {
         .map(|machine| labelled(&format!("  {}", machine.name), width, &machine.title) + "\n");
     format!(
         "{}\n`cornerstone machines show NAME` explains one, and\n`cornerstone run --fabric sim:NAME` measures it.\n\
-         A file of your own does as well: --fabric sim:my-machine.toml\n",
+         A file of your own does as well: --fabric sim:my-machine.toml; `cornerstone machines\n\
+         show NAME --toml` prints one to begin with\n",
         lines.collect::<String>()
     )
 }

@@ -69,7 +69,8 @@ fn libraries(test: &str) -> Option<()> {
     library(test)?;
     built(test, "libmpich_abi.so", "libmpich-abi")?;
     built(test, "libcornerstone_profile.so", "libprofile")?;
-    built(test, "libcornerstone_time.so", "libvirtual-time").map(drop)
+    built(test, "libcornerstone_time.so", "libvirtual-time")?;
+    built(test, "libhcs.so", "libhcs").map(drop)
 }
 
 /// Returns an installation in a folder of that name, or `None` if our library is not built.

@@ -49,6 +49,15 @@ pub fn built_in() -> Vec<Machine> {
     BUILT_IN.iter().map(|(name, text)| parse_built_in(name, text)).collect()
 }
 
+/// Returns the text of the file of a built-in machine, to be changed to another one.
+///
+/// # Errors
+/// [`MachineError::Unknown`] with the most similar name.
+pub fn built_in_text(name: &str) -> Result<&'static str, MachineError> {
+    let unknown = || MachineError::Unknown { name: name.into(), suggestion: suggestion(name) };
+    BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text).ok_or_else(unknown)
+}
+
 /// Returns the machine called `name`: a built-in one, or the one in the file `name` if it ends in `.toml`.
 ///
 /// # Errors
@@ -65,10 +74,7 @@ pub fn find(name: &str) -> Result<Machine, MachineError> {
 /// # Errors
 /// [`MachineError::Unknown`] with the most similar name.
 pub fn find_built_in(name: &str) -> Result<Machine, MachineError> {
-    match BUILT_IN.iter().find(|(known, _)| *known == name) {
-        Some((_, text)) => Ok(parse_built_in(name, text)),
-        None => Err(MachineError::Unknown { name: name.into(), suggestion: suggestion(name) }),
-    }
+    Ok(parse_built_in(name, built_in_text(name)?))
 }
 
 fn parse_built_in(name: &str, text: &str) -> Machine {

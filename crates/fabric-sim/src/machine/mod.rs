@@ -22,7 +22,7 @@ use crate::quantity::{Cost, Piecewise};
 use crate::sci::RingSettings;
 
 pub use array::{Array, WordCost};
-pub use built_in::{built_in, built_in_names, find, find_built_in};
+pub use built_in::{built_in, built_in_names, built_in_text, find, find_built_in};
 pub use error::MachineError;
 pub use fault::{Broken, Fault};
 pub use file::{add_faults, parse};
