@@ -31,6 +31,8 @@ pub struct PairMap {
     pub ranks: usize,
     /// The length of the messages in bytes.
     pub size_bytes: u64,
+    /// Place of the pairs in a run on several hosts, as the parameter `pair` has it: inside a host, or between hosts.
+    pub place: Option<String>,
     /// Pairs, in the order of measuring.
     pub pairs: Vec<PairTime>,
     /// The median of all pairs in microseconds.
@@ -40,10 +42,10 @@ pub struct PairMap {
 }
 
 impl PairMap {
-    /// Returns the maps among measurements of times, by number of ranks and length. Measurements that name no pair are
+    /// Returns the maps among measurements of times, by number of ranks, length and place of the pairs. Measurements that name no pair are
     /// ignored.
     pub fn of<'a>(times: impl IntoIterator<Item = &'a Measurement>) -> Vec<PairMap> {
-        let mut maps: BTreeMap<(usize, u64), Vec<PairTime>> = BTreeMap::new();
+        let mut maps: BTreeMap<(usize, u64, Option<String>), Vec<PairTime>> = BTreeMap::new();
         for one in times {
             let number = |name: &str| match one.parameters.get(name) {
                 Some(ParameterValue::Number(number)) => Some(*number),
@@ -51,16 +53,17 @@ impl PairMap {
             };
             if let (Some(from), Some(to)) = (number("from"), number("to")) {
                 let pair = PairTime { from, to, time_us: one.summary.median };
-                maps.entry((one.ranks, one.size_bytes)).or_default().push(pair);
+                let place = one.parameters.get("pair").map(ToString::to_string);
+                maps.entry((one.ranks, one.size_bytes, place)).or_default().push(pair);
             }
         }
-        let map = |((ranks, size_bytes), pairs): ((usize, u64), Vec<PairTime>)| {
+        let map = |((ranks, size_bytes, place), pairs): ((usize, u64, _), Vec<PairTime>)| {
             let times: Vec<f64> = pairs.iter().map(|pair| pair.time_us).collect();
             let sample = Sample::new(times).ok()?;
             let (median_us, q3) = (sample.median(), sample.quantile(0.75));
             let fence_us = q3 + FENCE_RANGES * (q3 - sample.quantile(0.25));
             let fence_us = fence_us.max(median_us * LEAST_FACTOR);
-            Some(PairMap { ranks, size_bytes, pairs, median_us, fence_us })
+            Some(PairMap { ranks, size_bytes, place, pairs, median_us, fence_us })
         };
         maps.into_iter().filter_map(map).collect()
     }

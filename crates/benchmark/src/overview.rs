@@ -6,6 +6,7 @@
 use record::{Measurement, Parameters};
 
 use crate::case::{ALGORITHM, METHOD};
+use crate::host_pairs::{PAIR, TO};
 use crate::settings::Settings;
 
 /// Time that the overview takes at most, in seconds, if nothing slows the ranks.
@@ -66,7 +67,10 @@ pub static OVERVIEW: &[OverviewNumber] = &[
 impl OverviewNumber {
     /// Returns whether this is the case of a benchmark with this size and these parameters.
     fn is_case(&self, benchmark: &str, size_bytes: u64, parameters: &Parameters) -> bool {
-        let is_method = |name: &str| [METHOD, ALGORITHM].contains(&name);
+        let is_of_pair = parameters.contains_key(PAIR);
+        let is_method = |name: &str| {
+            [METHOD, ALGORITHM].contains(&name) || is_of_pair && [PAIR, TO].contains(&name)
+        };
         let mut found = parameters.iter().filter(|(name, _)| !is_method(name));
         self.benchmark == benchmark
             && self.size_bytes == size_bytes

@@ -54,6 +54,9 @@ pub struct Settings {
     pub pipeline: Pipeline,
     /// Settings of `traffic`.
     pub traffic: TrafficSettings,
+    /// Maximum number of ranks of each host, in the order in which hosts are filled; empty if there is one host.
+    #[serde(default)]
+    pub host_slots: Vec<usize>,
 }
 
 /// The models of synthetic communication.
@@ -216,6 +219,7 @@ impl Default for Settings {
             corner_turn: CornerTurn::default(),
             pipeline: Pipeline::default(),
             traffic: TrafficSettings::default(),
+            host_slots: Vec::new(),
         }
     }
 }

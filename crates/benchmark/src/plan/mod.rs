@@ -7,6 +7,7 @@ use record::Key;
 use crate::case::METHOD;
 use crate::catalogue::find;
 use crate::declaration::Benchmark;
+use crate::host_pairs::ranks_unasked;
 use crate::job::{Job, Launch, Step};
 use crate::programs::HAND_OVER;
 use crate::ranks::RankRule;
@@ -241,7 +242,10 @@ fn counts(
 ) -> Result<Vec<usize>, PlanError> {
     let counts = match benchmark.ranks {
         RankRule::OfChain => settings.pipeline.ranks(),
-        rule => rule.counts(wanted, processors),
+        rule => match (wanted, ranks_unasked(benchmark, settings)) {
+            (None, Some(ranks)) => vec![ranks],
+            _ => rule.counts(wanted, processors),
+        },
     };
     if counts.is_empty() {
         return Err(PlanError::Ranks {

@@ -3,6 +3,7 @@
 use super::estimate::estimate_s;
 use crate::case::{ALGORITHM, CHOSEN, Case, Scope};
 use crate::declaration::Benchmark;
+use crate::host_pairs::by_hosts;
 use crate::job::Step;
 use crate::overview;
 use crate::settings::Settings;
@@ -15,6 +16,7 @@ pub(super) fn steps(benchmark: &Benchmark, ranks: usize, settings: &Settings) ->
         !settings.is_overview
             || overview::contains(benchmark.name, case.size_bytes, &case.parameters)
     };
+    let cases = cases.flat_map(|case| by_hosts(benchmark, ranks, case, settings));
     let wanted = cases.filter(|case| is_shown(case) && settings.wants(&case.parameters));
     let by_algorithms = wanted.flat_map(|case| by_algorithms(benchmark, case, settings));
     by_algorithms.map(|case| step(benchmark, ranks, case, settings)).collect()

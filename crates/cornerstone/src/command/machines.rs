@@ -43,8 +43,8 @@ fn overview() -> String {
         .map(|machine| labelled(&format!("  {}", machine.name), width, &machine.title) + "\n");
     format!(
         "{}\n`cornerstone machines show NAME` explains one, and\n`cornerstone run --fabric sim:NAME` measures it.\n\
-         A file of your own does as well: --fabric sim:my-machine.toml; `cornerstone machines\n\
-         show NAME --toml` prints one to begin with\n",
+         A file of your own does as well: --fabric sim:my-machine.toml;\n\
+         `cornerstone machines show NAME --toml` prints one to begin with\n",
         lines.collect::<String>()
     )
 }

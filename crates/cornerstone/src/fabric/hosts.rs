@@ -73,6 +73,12 @@ impl Hosts {
         }
     }
 
+    /// Returns the slots of each host, in the order in which hosts are filled, or nothing if there is one host.
+    pub(crate) fn slots_of_each(&self) -> Vec<usize> {
+        let slots = self.hosts.iter().map(|host| host.slots).collect();
+        if self.hosts.len() > 1 { slots } else { Vec::new() }
+    }
+
     /// Returns the number of ranks for which they have slots.
     pub(crate) fn slots(&self) -> usize {
         self.hosts.iter().map(|host| host.slots).sum()

@@ -1,13 +1,15 @@
 //! The most important numbers of a run.
 
+use std::collections::BTreeSet;
+
 use analysis::limits::{Limits, Precision};
-use benchmark::{Headline, catalogue, is_as_the_fabric_chooses};
+use benchmark::{Headline, catalogue, is_as_the_fabric_chooses, is_between_hosts};
 use record::ParameterValue;
 
 use super::entry::{Entry, mark};
 use super::table;
 use crate::comparison::is_of_one_launch;
-use crate::wording::{percent, quantity, ranks, size};
+use crate::wording::{percent, quantity, ranks_of, size};
 
 /// Returns the headlines of a run at each number of ranks, below the limits that they are compared with.
 pub(super) fn headlines(found: &[Entry], limits: &Limits) -> String {
@@ -41,7 +43,7 @@ fn limit_rows(limits: &Limits) -> Vec<Vec<String>> {
     hand_over.into_iter().chain(copy).chain(peaks).collect()
 }
 
-/// Returns a row for each number of ranks.
+/// Returns a row for each number of ranks and place of a pair.
 fn rows_of(benchmark: &str, headline: &Headline, found: &[Entry]) -> Vec<Vec<String>> {
     let mine: Vec<&Entry> = found
         .iter()
@@ -52,14 +54,13 @@ fn rows_of(benchmark: &str, headline: &Headline, found: &[Entry]) -> Vec<Vec<Str
                 && headline.size_bytes.is_none_or(|size| size == f.measurement.size_bytes)
         })
         .collect();
-    let mut counts: Vec<usize> = mine.iter().map(|f| f.measurement.ranks).collect();
-    counts.sort_unstable();
-    counts.dedup();
-    counts
+    let place = |f: &Entry| (f.measurement.ranks, is_between_hosts(&f.measurement.parameters));
+    let places: BTreeSet<(usize, bool)> = mine.iter().map(|f| place(f)).collect();
+    places
         .into_iter()
-        .filter_map(|count| {
+        .filter_map(|one| {
             mine.iter()
-                .filter(|f| f.measurement.ranks == count)
+                .filter(|f| place(f) == one)
                 .max_by(|a, b| {
                     let median = |f: &Entry| f.measurement.summary.median;
                     median(a).total_cmp(&median(b))
@@ -71,7 +72,7 @@ fn rows_of(benchmark: &str, headline: &Headline, found: &[Entry]) -> Vec<Vec<Str
 
 fn row(headline: &Headline, entry: &Entry) -> Vec<String> {
     let Entry { measurement, share } = entry;
-    let mut at = ranks(measurement.ranks);
+    let mut at = ranks_of(measurement);
     if headline.size_bytes.is_none() && measurement.size_bytes > 0 {
         at += &format!(", {}", size(measurement.size_bytes));
     }

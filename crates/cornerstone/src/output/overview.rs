@@ -8,7 +8,7 @@ use super::entry::{Entry, UNCONVERGED, mark};
 use super::tables::{entries, machine};
 use super::{table, wrapped};
 use crate::comparison::is_of_one_launch;
-use crate::wording::{percent, quantity, range, ranks, whole_percent};
+use crate::wording::{percent, quantity, range, ranks_of, whole_percent};
 
 /// Share of the processors that others use from which the machine was busy.
 const BUSY: f64 = 0.1;
@@ -63,7 +63,7 @@ fn row(number: &OverviewNumber, entry: &Entry) -> Vec<String> {
     let summary = &measurement.summary;
     vec![
         number.words.into(),
-        ranks(measurement.ranks),
+        ranks_of(measurement),
         quantity(summary.median, &measurement.unit),
         match measurement.is_exact() {
             true => "exact".into(),

@@ -31,8 +31,15 @@ pub(super) fn pictures(benchmark: &Benchmark, runs: &[Run]) -> Markup {
 fn picture(map: &PairMap) -> Markup {
     let is_rate = map.size_bytes >= RATES_FROM_BYTES;
     let (what, unit) = if is_rate { ("Rate", "MB/s") } else { ("Half of the round trip", "µs") };
-    let caption =
-        format!("{what} of each pair of {}, {}, in {unit}", ranks(map.ranks), size(map.size_bytes));
+    let place = map
+        .place
+        .as_ref()
+        .map_or_else(String::new, |place| format!(" {}", place.replace('-', " ")));
+    let caption = format!(
+        "{what} of each pair{place} of {}, {}, in {unit}",
+        ranks(map.ranks),
+        size(map.size_bytes)
+    );
     let times = Times::of(map);
     html! {
         div.scroll tabindex="0" role="region" aria-label=(caption) {

@@ -1,6 +1,6 @@
 //! The summary: the machine and its most important numbers.
 
-use benchmark::{KeyFigure, is_as_the_fabric_chooses};
+use benchmark::{KeyFigure, is_as_the_fabric_chooses, is_between_hosts};
 use maud::{Markup, html};
 use record::{Measurement, Run};
 
@@ -290,8 +290,12 @@ impl Shown {
     ) -> Option<Found<'a>> {
         let points = &benchmarks[benchmark].metric(self.metric)?.points;
         let of_run = points.iter().filter(|p| p.run == run).map(|p| p.measurement);
-        let of_run: Vec<&Measurement> =
+        let mut of_run: Vec<&Measurement> =
             of_run.filter(|m| is_as_the_fabric_chooses(&m.parameters)).collect();
+        // Of a cluster, the network is what its figures are of.
+        if of_run.iter().any(|m| is_between_hosts(&m.parameters)) {
+            of_run.retain(|m| is_between_hosts(&m.parameters));
+        }
         (self.pick)(&of_run).map(|index| Found { measurement: of_run[index], benchmark })
     }
 }

@@ -1,6 +1,7 @@
 //! Ranges, counts and waits in words.
 
-use record::PauseKind;
+use benchmark::PAIR;
+use record::{Measurement, PauseKind};
 
 use super::numbers::quantity;
 
@@ -30,6 +31,15 @@ pub(crate) fn counted(count: usize, thing: &str) -> String {
 /// Returns a number of ranks.
 pub(crate) fn ranks(count: usize) -> String {
     counted(count, "rank")
+}
+
+/// Returns the number of ranks of a measurement, and the place of its pair if it has one.
+pub(crate) fn ranks_of(measurement: &Measurement) -> String {
+    let count = ranks(measurement.ranks);
+    match measurement.parameters.get(PAIR) {
+        Some(pair) => format!("{count}, {}", pair.to_string().replace('-', " ")),
+        None => count,
+    }
 }
 
 /// Returns the words for a kind of pauses: their interval and their length.

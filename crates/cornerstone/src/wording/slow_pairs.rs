@@ -11,8 +11,12 @@ const NAMED_MAX: usize = 10;
 pub(crate) fn slow_pairs(map: &PairMap) -> String {
     let slow = map.slow();
     let us = |time_us: f64| quantity(time_us, "us");
+    let place = map
+        .place
+        .as_ref()
+        .map_or_else(String::new, |place| format!(" {}", place.replace('-', " ")));
     let all = format!(
-        "{}: {} pairs, median {}",
+        "{}: {} pairs{place}, median {}",
         size(map.size_bytes),
         map.pairs.len(),
         us(map.median_us)
@@ -40,7 +44,7 @@ mod tests {
     fn map(slow: usize) -> PairMap {
         let pair = |to: usize| PairTime { from: 0, to: to as u64, time_us: 3.0 + to as f64 };
         let pairs = (1..=slow).map(pair).collect();
-        PairMap { ranks: 50, size_bytes: 8, pairs, median_us: 2.0, fence_us: 3.5 }
+        PairMap { ranks: 50, size_bytes: 8, place: None, pairs, median_us: 2.0, fence_us: 3.5 }
     }
 
     #[test]

@@ -53,7 +53,13 @@ fn benchmarks_measure_over_libfabric_here_and_on_the_hosts_of_a_file() {
         ("clusters.jsonl", &["--fabric", "cluster:ofi:tcp", "--hosts", "hosts"]),
     ] {
         let ended = lab.succeed(&[&SHORT[..], &[out], more].concat());
-        assert!(ended.stdout.contains("ping-pong, 2 ranks"), "{ended:#?}");
+        // On several hosts there are pairs inside a host and between hosts.
+        let hosts = more.contains(&"--hosts");
+        let words = if hosts { "ping-pong, 3 ranks" } else { "ping-pong, 2 ranks" };
+        assert!(ended.stdout.contains(words), "{ended:#?}");
+        for place in [", inside a host", ", between hosts"] {
+            assert_eq!(ended.stdout.contains(place), hosts, "{ended:#?}");
+        }
         let fabric = &lab.records(out)[0]["fabric"];
         let (name, detail) = match out.starts_with("cluster") {
             true => ("cluster", "between hosts: provider"),

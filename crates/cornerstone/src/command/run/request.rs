@@ -87,14 +87,14 @@ impl Request {
             arguments.names.push(EVERYTHING.into());
         }
         check_combinations(&arguments)?;
-        let settings = settings(&arguments);
+        let hosts = hosts(&arguments, &fabric)?;
+        let settings = settings(&arguments, hosts.as_ref());
         let launches = launches(&arguments, &fabric, &settings)?;
         if arguments.spread.is_some() && launches.most < 2 {
             return Err(Failure::usage("--spread needs several launches, and this run has one")
                 .hint("add --launches N, or omit --spread"));
         }
         let spread = arguments.spread.map_or(0.0, |Seconds(seconds)| seconds);
-        let hosts = hosts(&arguments, &fabric)?;
         let launches_before = launches_before()?.filter(|_| fabric.places_are_dealt());
         Ok(Request {
             given: arguments.given(),
@@ -210,7 +210,7 @@ fn texts(settings: &Settings) -> BTreeMap<String, String> {
 
 /// Returns the settings of a run. Without names it is the overview. All benchmarks together have short time limits, so
 /// that they end in a minute or two, unless the user chooses how each is measured.
-fn settings(arguments: &RunArguments) -> Settings {
+fn settings(arguments: &RunArguments, hosts: Option<&Hosts>) -> Settings {
     let is_free = arguments.precision.is_none()
         && arguments.time_limit.is_none()
         && arguments.launches.is_none();
@@ -238,6 +238,7 @@ fn settings(arguments: &RunArguments) -> Settings {
         pattern: arguments.pattern.clone(),
         corner_turn: arguments.corner_turn.clone().unwrap_or(defaults.corner_turn.clone()),
         pipeline: arguments.pipeline.clone().unwrap_or_default(),
+        host_slots: hosts.map_or_else(Vec::new, Hosts::slots_of_each),
         ..defaults
     }
 }
