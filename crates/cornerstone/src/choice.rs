@@ -57,8 +57,7 @@ impl Choice<'_> {
         }
     }
 
-    /// Returns whether the launches of the chosen algorithm took longer than those of the fastest. The interval of a
-    /// number also contains other times of the machine, but both were measured at the same time. Of exact numbers the
+    /// Returns whether the launches of the chosen algorithm took longer than those of the fastest. Of exact numbers the
     /// larger one is.
     fn is_slower(&self) -> bool {
         let both = [self.fastest, self.chosen];

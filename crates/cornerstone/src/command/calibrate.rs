@@ -97,7 +97,8 @@ fn pauses(found: &TwinPauses) -> String {
 
 /// Appends the measured time, the twin's and the twin's error to a row.
 fn compared(mut row: Vec<String>, measured_us: f64, twin_us: f64) -> Vec<String> {
-    let error = 100.0 * (twin_us / measured_us - 1.0);
+    // Rounded first: an error of nothing has no sign.
+    let error = (1000.0 * (twin_us / measured_us - 1.0)).round() / 10.0 + 0.0;
     row.extend([format!("{measured_us:.3}"), format!("{twin_us:.3}"), format!("{error:+.1} %")]);
     row
 }

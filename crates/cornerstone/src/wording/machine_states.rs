@@ -20,7 +20,7 @@ pub(crate) fn states_met(run: &Run) -> Option<String> {
 fn neighbours_met(run: &Run) -> Option<String> {
     let slowed = slowdown(run).filter(|&share| share > SLOWED_MIN)?;
     Some(format!(
-        "Simple operations of the ranks took {} longer on average than at their fastest: other programs or guests used the ranks' cores. Intervals also contain what the numbers would be with the cores as free, and as busy, as at some moments of the run.",
+        "Simple operations of the ranks took {} longer on average than at their fastest: other programs or guests used the ranks' cores. Another minute may have other neighbours, and other numbers.",
         whole_percent(slowed)
     ))
 }

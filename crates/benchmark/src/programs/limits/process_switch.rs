@@ -17,7 +17,7 @@ pub(in crate::programs) const PROCESS_SWITCH: Benchmark = Benchmark {
     summary: "a context switch from one sleeping process to another",
     explains: "Two ranks on the same processor change a shared word alternately; each wakes the other and \
         sleeps in the kernel. The first rank times the round trip; the time is half of it: one wake-up, one sleep \
-        and one context switch. If ranks share processors, no message can be faster than this.",
+        and one context switch. If ranks share processors, no message that a rank waits for can be faster than this.",
     ranks: RankRule::Exactly(2),
     placement: Placement::OneProcessor,
     cases: once,
