@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::changes::{Change, Search, changes, exact_changes};
 use crate::compare::Name;
+use crate::constants::CONSTANTS;
 use crate::launches::{interval_of_launches, launches_in};
 use crate::line_states::{LineStates, Lines};
 pub use crate::machine::Machine;
@@ -195,12 +196,6 @@ fn point(run: &Run, measurement: &Measurement) -> Point {
     }
 }
 
-/// Share of the runs of a level that may be outliers and are not counted.
-const OFF: f64 = 0.1;
-
-/// Factor beyond which a machine's state is not taken for the cause (docs/decisions/0068).
-const FAR: f64 = 20.0;
-
 impl Series {
     /// Returns the hosts of its runs.
     pub fn hosts(&self) -> BTreeSet<&str> {
@@ -231,15 +226,17 @@ impl Series {
         let level = self.level();
         let is_worse = |point: &&Point| self.is_worse_by(1.0 + margin, value, point.median);
         let not_worse = level.len() - level.iter().filter(is_worse).count();
-        not_worse as f64 <= OFF * level.len() as f64
+        not_worse as f64 <= CONSTANTS.outlying_runs * level.len() as f64
     }
 
     /// Returns whether all of these launches are worse than every launch of the level by more than a machine's states
     /// differ. One launch of the level decides such a number, although ranks alone would not.
     pub fn is_far_beyond_level(&self, launches: &[f64]) -> bool {
         let level = || self.level().iter().flat_map(|point| &point.launches);
-        let is_far =
-            |value: f64| level().all(|&than| than > 0.0 && self.is_worse_by(FAR, value, than));
+        let is_far = |value: f64| {
+            level()
+                .all(|&than| than > 0.0 && self.is_worse_by(CONSTANTS.beyond_machines, value, than))
+        };
         !launches.is_empty() && launches.iter().all(|&value| is_far(value))
     }
 

@@ -17,6 +17,7 @@
 
 pub mod changes;
 pub mod compare;
+mod constants;
 pub mod history;
 pub mod launches;
 pub mod limits;

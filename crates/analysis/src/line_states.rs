@@ -6,15 +6,11 @@
 
 use record::Run;
 
+use crate::constants::CONSTANTS;
 use crate::statistics::Sample;
 
 /// The hand-over of a line before and after a measurement, in microseconds.
 pub type Lines = [f64; 2];
-
-/// Least factor between the median lines of two states. Within a state a line varies by less.
-const APART: f64 = 1.5;
-/// Least share of the lines that make a state. Fewer are disturbances.
-const SHARE_MIN: f64 = 0.01;
 
 /// The states that some lines show, from the fastest line to the slowest.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,7 +26,7 @@ impl LineStates {
     pub fn of(lines: &[Lines]) -> LineStates {
         let mut sorted: Vec<f64> = lines.as_flattened().to_vec();
         sorted.sort_by(f64::total_cmp);
-        let least = (SHARE_MIN * sorted.len() as f64).max(1.0) as usize;
+        let least = (CONSTANTS.state_share_min * sorted.len() as f64).max(1.0) as usize;
         let mut states = LineStates::default();
         states.divide(&sorted, least);
         states
@@ -109,7 +105,7 @@ fn division(sorted_us: &[f64], least: usize) -> Option<usize> {
     }
     let (_, low) = best?;
     let (below, above) = sorted_us.split_at(low);
-    (median(above)? > APART * median(below)?).then_some(low)
+    (median(above)? > CONSTANTS.states_apart * median(below)?).then_some(low)
 }
 
 /// Returns the median; `None` of no values.

@@ -10,12 +10,7 @@ use record::{Measurement, Run};
 
 pub(crate) use slope::Slope;
 
-/// Share of the operations that take the time of a free processor or less.
-const FREE_SHARE: f64 = 0.01;
-
-/// Greatest slowdown of a single operation, as a logarithm. A neighbour that computes more slows operations more, but
-/// messages hardly more; and a pause is no slowdown.
-const SLOWDOWN_MAX: f64 = 0.25;
+use crate::constants::CONSTANTS;
 
 /// The speed of the processors of one machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,14 +29,14 @@ impl Speed {
         let mut times: Vec<f64> =
             measurements.flat_map(|m| m.launch_operations_ns.iter().flatten().copied()).collect();
         times.sort_by(f64::total_cmp);
-        let free_ns = *times.get((FREE_SHARE * times.len() as f64) as usize)?;
+        let free_ns = *times.get((CONSTANTS.free_share * times.len() as f64) as usize)?;
         (free_ns > 0.0).then_some(Speed { free_ns })
     }
 
     /// Returns the slowdown at each time of a launch, as a logarithm: the mean of the mean of all ranks and that of the
     /// slowest. What all ranks wait for takes as long as at the slowest of them.
     fn moments(self, times_ns: &[f64], ranks: usize) -> impl ExactSizeIterator<Item = f64> {
-        let each = move |ns: &f64| (ns / self.free_ns).ln().clamp(0.0, SLOWDOWN_MAX);
+        let each = move |ns: &f64| (ns / self.free_ns).ln().clamp(0.0, CONSTANTS.slowdown_max);
         let times = times_ns.len() / ranks;
         (0..times).map(move |time| {
             let of_ranks = || times_ns[time..].iter().step_by(times).take(ranks).map(each);

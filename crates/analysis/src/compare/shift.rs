@@ -7,14 +7,9 @@
 //! of the launches. Two states of a machine do not make it as wide as the distance between them, unlike an interval
 //! over medians.
 
+use crate::constants::CONSTANTS;
 use crate::statistics::reaches;
 use crate::student;
-
-/// Maximum numbers of pairs of launches and of paired launches up to which the distribution of the rank statistic is
-/// counted. The time of counting grows with the square of the first and the cube of the second. Beyond them the
-/// statistic is taken for normal.
-const PAIRS_COUNTED_MAX: usize = 1000;
-const SIGNED_COUNTED_MAX: usize = 140;
 
 /// A difference with its interval, and the confidence that the interval reaches.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +45,7 @@ pub(super) fn between(strata: &[Stratum], confidence: f64) -> Shift {
         mean += pairs / 2.0;
         variance += pairs * (first.len() + second.len() + 1) as f64 / 12.0;
     }
-    let left_out = if differences.len() <= PAIRS_COUNTED_MAX {
+    let left_out = if differences.len() <= CONSTANTS.pairs_counted_max {
         let of_stratum = |[first, second]: &Stratum| rank_sums(first.len(), second.len());
         let sums = strata.iter().map(of_stratum).reduce(|one, other| sum_chances(&one, &other));
         LeftOut::counted(&sums.expect("there is a stratum"), confidence)
@@ -79,7 +74,7 @@ pub(super) fn paired(first: &[f64], second: &[f64], confidence: f64) -> Shift {
         .flat_map(|i| each[i..].iter().map(move |b| (i, b)))
         .map(|(i, b)| (each[i] + b) / 2.0)
         .collect();
-    let left_out = if n <= SIGNED_COUNTED_MAX {
+    let left_out = if n <= CONSTANTS.signed_counted_max {
         LeftOut::counted(&signed_rank_sums(n), confidence)
     } else {
         let (sums, n) = ((n * (n + 1)) as f64, n as f64);

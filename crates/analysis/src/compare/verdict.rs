@@ -4,6 +4,7 @@ use record::Better;
 use serde::Serialize;
 
 use super::{ComparedRuns, Comparison, Effect, Settings};
+use crate::constants::CONSTANTS;
 use crate::launches::distinguishes;
 
 /// Result of a comparison of the second run with the first. Differences count beyond the threshold, so a change of 4 to
@@ -30,10 +31,6 @@ pub struct MissingLaunches {
     /// Number for the second run.
     pub second: Option<usize>,
 }
-
-/// Maximum number of launches to advise. If more are needed, the change is about as large as the threshold, or one side
-/// has too few.
-const LAUNCHES_MAX: usize = 1000;
 
 /// Returns the confidence of the interval between two one-sided tests of this confidence each (Schuirmann, Journal of
 /// Pharmacokinetics and Biopharmaceutics 15, 1987).
@@ -129,7 +126,7 @@ impl Comparison {
             distinguishes(of, settings.confidence) && shrunk < gap
         };
         let more = |with: &dyn Fn(usize) -> [usize; 2]| {
-            (1..=LAUNCHES_MAX).find(|&more| is_enough(with(more)))
+            (1..=CONSTANTS.launches_advised_max).find(|&more| is_enough(with(more)))
         };
         MissingLaunches { first: more(&|more| [n + more, m]), second: more(&|more| [n, m + more]) }
     }

@@ -9,11 +9,8 @@ use std::collections::BTreeMap;
 use record::Measurement;
 
 use super::case;
+use crate::constants::CONSTANTS;
 use crate::statistics::Sample;
-
-/// Largest relative difference between the products of both medians in the launches. Medians between two samples are not
-/// quite inverse to each other.
-const PRODUCTS_DIFFER_BY: f64 = 0.01;
 
 /// Computes the derived numbers of pooled measurements from those that they follow from.
 pub(super) fn derive(measurements: &mut [Measurement]) {
@@ -48,6 +45,6 @@ fn product(one: &Measurement, derived: &Measurement) -> Option<f64> {
     let pairs = one.launch_medians.iter().zip(&derived.launch_medians);
     let products = Sample::new(pairs.map(|(a, b)| a * b).collect::<Vec<f64>>()).ok()?;
     let product = products.median();
-    let is_same = |other: f64| (other / product - 1.0).abs() < PRODUCTS_DIFFER_BY;
+    let is_same = |other: f64| (other / product - 1.0).abs() < CONSTANTS.products_differ_by;
     (product > 0.0 && is_same(products.min()) && is_same(products.max())).then_some(product)
 }

@@ -1,10 +1,7 @@
 //! How much longer a number takes than simple operations do on a slower processor.
 
 use super::mean;
-
-/// Standard deviation of the factor between the slowdown of a number and that of simple operations, around 1. Within
-/// this, numbers of messages, collectives and computing differ.
-const SLOPES_DIFFER_BY: f64 = 0.5;
+use crate::constants::CONSTANTS;
 
 /// The slope of a line through the logarithms of a number over slowdowns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +27,7 @@ impl Slope {
             freedom += group.len().saturating_sub(1);
         }
         let variance = unexplained / freedom as f64;
-        let prior = variance / (SLOPES_DIFFER_BY * SLOPES_DIFFER_BY);
+        let prior = variance / (CONSTANTS.slopes_differ_by * CONSTANTS.slopes_differ_by);
         match xx + prior > 0.0 {
             _ if freedom == 0 => None,
             true => Some(Slope {
@@ -38,7 +35,7 @@ impl Slope {
                 error: (variance / (xx + prior)).sqrt(),
                 squares: xx,
             }),
-            false => Some(Slope { value: 1.0, error: SLOPES_DIFFER_BY, squares: 0.0 }),
+            false => Some(Slope { value: 1.0, error: CONSTANTS.slopes_differ_by, squares: 0.0 }),
         }
     }
 

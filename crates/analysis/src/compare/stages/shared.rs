@@ -12,6 +12,7 @@
 use super::Stage;
 use crate::compare::digits::number;
 use crate::compare::evidence::{Case, Evidence, Shared};
+use crate::constants::CONSTANTS;
 
 pub(super) const STAGE: Stage = Stage {
     name: "shared",
@@ -20,25 +21,15 @@ pub(super) const STAGE: Stage = Stage {
     explain,
 };
 
-/// Minimum number of numbers. The median of fewer has no meaning for the runs.
-const NUMBERS_MIN: usize = 6;
-
-/// Half of all unchanged numbers differ by less than this number of standard errors (the quartile of the normal
-/// distribution).
-const HALF_WITHIN: f64 = 0.6745;
-
-/// Largest ratio between minutes. If everything is slower by more, the state of the machine is not the cause.
-const MINUTES_DIFFER_BY: f64 = 2.0;
-
 fn apply(mut evidence: Evidence) -> Evidence {
     let differences: Vec<[f64; 2]> = match evidence.settings.mostly_alike {
         true => evidence.cases.iter().filter_map(|case| difference(&evidence, case)).collect(),
         false => Vec::new(),
     };
-    if differences.len() < NUMBERS_MIN {
+    if differences.len() < CONSTANTS.shared_numbers_min {
         return evidence;
     }
-    let most = MINUTES_DIFFER_BY.ln();
+    let most = CONSTANTS.minutes_differ_by.ln();
     let worse = middle(differences.iter().map(|[worse, _]| *worse));
     // An interval of 95 % reaches about two standard errors.
     let error = middle(differences.iter().map(|one| beyond_launches(*one, worse))).min(most / 2.0);
@@ -65,7 +56,7 @@ fn difference(evidence: &Evidence, case: &Case) -> Option<[f64; 2]> {
 /// Returns the standard error that would explain the difference of a number from what all share, besides the one of its
 /// launches.
 fn beyond_launches([worse, own]: [f64; 2], shared: f64) -> f64 {
-    (((worse - shared) / HALF_WITHIN).powi(2) - own * own).max(0.0).sqrt()
+    (((worse - shared) / CONSTANTS.half_within_errors).powi(2) - own * own).max(0.0).sqrt()
 }
 
 fn middle(values: impl Iterator<Item = f64>) -> f64 {
@@ -121,8 +112,14 @@ mod tests {
         assert_eq!(third.count(Verdict::Undecided), 6);
         assert_eq!(compared(&[1.0; 6], &[6.0; 6]).count(Verdict::Slower), 6);
         // Fewer numbers say nothing of the runs.
-        let few = compared(&[1.0; NUMBERS_MIN - 1], &[1.3; NUMBERS_MIN - 1]);
-        assert_eq!((few.shared, few.count(Verdict::Slower)), (None, NUMBERS_MIN - 1));
+        let few = compared(
+            &[1.0; CONSTANTS.shared_numbers_min - 1],
+            &[1.3; CONSTANTS.shared_numbers_min - 1],
+        );
+        assert_eq!(
+            (few.shared, few.count(Verdict::Slower)),
+            (None, CONSTANTS.shared_numbers_min - 1)
+        );
     }
 
     #[test]
@@ -144,6 +141,9 @@ mod tests {
         assert_eq!(verdicts, [Verdict::Slower, Verdict::Undecided]);
         // A standard error of 0.01 explains 0.013490 beside a launch's error of sqrt(0.02^2 - 0.01^2).
         let own = (4e-4f64 - 1e-4).sqrt();
-        assert!((beyond_launches([0.02 * HALF_WITHIN + 0.5, own], 0.5) - 0.01).abs() < 1e-12);
+        assert!(
+            (beyond_launches([0.02 * CONSTANTS.half_within_errors + 0.5, own], 0.5) - 0.01).abs()
+                < 1e-12
+        );
     }
 }
