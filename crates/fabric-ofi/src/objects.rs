@@ -190,7 +190,7 @@ impl Objects {
         to: usize,
         tag: u64,
         data: Readable,
-        beside: u64,
+        immediate: u64,
         token: Token,
     ) -> Taken {
         let (start, bytes, to) = (data.as_ptr().cast(), data.bytes(), to as Address);
@@ -198,7 +198,7 @@ impl Objects {
         // SAFETY: the endpoint is enabled. The memory and the token's memory stay until the operation has completed.
         let code = unsafe {
             let send = (*(*self.ep).tagged).senddata;
-            send(self.ep, start, bytes, null_mut(), beside, to, tag, context)
+            send(self.ep, start, bytes, null_mut(), immediate, to, tag, context)
         };
         self.taken("fi_tsenddata", code)
     }

@@ -2,7 +2,7 @@
 //!
 //! From the highest bit down: two bits for the kind of the message, one bit that marks the RTS of a long message, the
 //! sender if there is room for it, the context, and 32 bits of tag. If there is no room for the sender, receives of data
-//! name it by its address. The word beside each tag ([`Beside`]) also contains the sender.
+//! name it by its address. The word beside each tag ([`ImmediateData`]) also contains the sender.
 
 use contract::{Error, Result};
 
@@ -126,13 +126,13 @@ impl Tags {
 
 /// The 64 bits that a message carries beside its tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Beside {
+pub(crate) enum ImmediateData {
     /// With a message, or with data.
     Sender(u32),
     /// With the RTS of a long message.
     Rts {
         sender: u32,
-        /// Its number among the long messages to this receiver, below [`Beside::NUMBERS`].
+        /// Its number among the long messages to this receiver, below [`ImmediateData::NUMBERS`].
         number: u32,
         bytes: u64,
     },
@@ -144,7 +144,7 @@ pub(crate) enum Beside {
     Goodbye(u32),
 }
 
-impl Beside {
+impl ImmediateData {
     /// The most long messages from one rank to another that may be under way.
     pub(crate) const NUMBERS: u32 = 1 << 16;
     /// The longest message, in bytes.
@@ -157,11 +157,11 @@ impl Beside {
             u64::from(sender) | u64::from(number) << 8 | kind << 24 | bytes << 26
         };
         match self {
-            Beside::Sender(sender) => word(sender, 0, 0, 0),
-            Beside::Rts { sender, number, bytes } => word(sender, number, 0, bytes),
-            Beside::Cts { sender, number, bytes } => word(sender, number, 0, bytes),
-            Beside::Left(sender) => word(sender, 0, 1, 0),
-            Beside::Goodbye(sender) => word(sender, 0, 2, 0),
+            ImmediateData::Sender(sender) => word(sender, 0, 0, 0),
+            ImmediateData::Rts { sender, number, bytes } => word(sender, number, 0, bytes),
+            ImmediateData::Cts { sender, number, bytes } => word(sender, number, 0, bytes),
+            ImmediateData::Left(sender) => word(sender, 0, 1, 0),
+            ImmediateData::Goodbye(sender) => word(sender, 0, 2, 0),
         }
     }
 
@@ -172,7 +172,7 @@ impl Beside {
 
     /// Reads the word of the RTS of a long message.
     pub(crate) fn of_rts(word: u64) -> Self {
-        Beside::Rts {
+        ImmediateData::Rts {
             sender: Self::sender(word),
             number: Self::number(word),
             bytes: Self::bytes(word),
@@ -183,9 +183,13 @@ impl Beside {
     pub(crate) fn of_engine(word: u64) -> Option<Self> {
         let sender = Self::sender(word);
         match (word >> 24) & 3 {
-            0 => Some(Beside::Cts { sender, number: Self::number(word), bytes: Self::bytes(word) }),
-            1 => Some(Beside::Left(sender)),
-            2 => Some(Beside::Goodbye(sender)),
+            0 => Some(ImmediateData::Cts {
+                sender,
+                number: Self::number(word),
+                bytes: Self::bytes(word),
+            }),
+            1 => Some(ImmediateData::Left(sender)),
+            2 => Some(ImmediateData::Goodbye(sender)),
             _ => None,
         }
     }
@@ -232,18 +236,18 @@ mod tests {
 
     #[test]
     fn words_beside_tags_come_back() {
-        let (sender, number) = (255, Beside::NUMBERS - 1);
-        for bytes in [0, Beside::BYTES_MAX, 1 << 33] {
-            let rts = Beside::Rts { sender, number, bytes };
-            assert_eq!(Beside::of_rts(rts.to_word()), rts);
-            let cts = Beside::Cts { sender, number, bytes };
-            assert_eq!(Beside::of_engine(cts.to_word()), Some(cts));
+        let (sender, number) = (255, ImmediateData::NUMBERS - 1);
+        for bytes in [0, ImmediateData::BYTES_MAX, 1 << 33] {
+            let rts = ImmediateData::Rts { sender, number, bytes };
+            assert_eq!(ImmediateData::of_rts(rts.to_word()), rts);
+            let cts = ImmediateData::Cts { sender, number, bytes };
+            assert_eq!(ImmediateData::of_engine(cts.to_word()), Some(cts));
         }
-        for word in [Beside::Left(3), Beside::Goodbye(sender)] {
-            assert_eq!(Beside::of_engine(word.to_word()), Some(word));
+        for word in [ImmediateData::Left(3), ImmediateData::Goodbye(sender)] {
+            assert_eq!(ImmediateData::of_engine(word.to_word()), Some(word));
         }
-        assert_eq!(Beside::sender(Beside::Sender(77).to_word()), 77);
-        assert_eq!(Beside::of_engine(3 << 24), None);
+        assert_eq!(ImmediateData::sender(ImmediateData::Sender(77).to_word()), 77);
+        assert_eq!(ImmediateData::of_engine(3 << 24), None);
     }
 
     fn matches((tag, ignored): (u64, u64), message: u64) -> bool {

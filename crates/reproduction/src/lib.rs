@@ -19,7 +19,7 @@ mod validation;
 
 pub use cell::{Cell, How, cells};
 pub use error::ReproductionError;
-pub use measured::{Beside, is_of_processors, measure_processors};
+pub use measured::{PublishedAndHere, is_of_processors, measure_processors};
 pub use simulated::{Simulator, predict, predict_with};
 pub use table::{Row, reproduce, tables};
 pub use tradeoff::{

@@ -12,7 +12,7 @@ use crate::error::ReproductionError;
 
 /// Result of a program on an old processor, and on this one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Beside {
+pub struct PublishedAndHere {
     /// `paper/table/machine/program`.
     pub id: String,
     /// Unit of both.
@@ -35,12 +35,12 @@ pub fn is_of_processors(table: &str) -> bool {
 /// A program with a wrong result.
 pub fn measure_processors(
     table: &str,
-    each: &mut dyn FnMut(&Beside),
+    each: &mut dyn FnMut(&PublishedAndHere),
 ) -> Result<(), ReproductionError> {
     for cell in processor_cells().into_iter().filter(|cell| is_of(&cell.id, table)) {
         let here = value(&cell.program)
             .map_err(|reason| ReproductionError::Cell { id: cell.id.clone(), reason })?;
-        each(&Beside { id: cell.id, unit: cell.unit, published: cell.published, here });
+        each(&PublishedAndHere { id: cell.id, unit: cell.unit, published: cell.published, here });
     }
     Ok(())
 }

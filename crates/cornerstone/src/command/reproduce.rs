@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use reproduction::{
-    Beside, How, ReproductionError, Row, is_of_processors, measure_processors, reproduce, tables,
+    How, PublishedAndHere, ReproductionError, Row, is_of_processors, measure_processors, reproduce,
+    tables,
 };
 
 use crate::arguments::{Format, ReproduceArguments};
@@ -97,7 +98,7 @@ const PROCESSORS_LEGEND: &str = "
 here: the same program on this machine, which is no reproduction: neither is in error.
 ";
 
-fn processor_line(line: &Beside) -> String {
+fn processor_line(line: &PublishedAndHere) -> String {
     format!("{:47}{:>12}{:>12}  {}\n", line.id, line.published, rounded(line.here), line.unit)
 }
 

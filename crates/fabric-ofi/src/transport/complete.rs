@@ -6,7 +6,7 @@ use engine::{Contents, Location, Messages, Rts, Unexpected};
 use super::Libfabric;
 use crate::objects::Completed;
 use crate::slots::Slot;
-use crate::tags::Beside;
+use crate::tags::ImmediateData;
 
 impl Libfabric {
     /// Handles completed operations, and gives the provider those that wait for room.
@@ -122,9 +122,9 @@ impl Libfabric {
     /// Returns the envelope of a message, and whether it is the RTS of a long one.
     fn envelope(&self, one: &Completed) -> Result<(Envelope, bool)> {
         let (context, tag, is_long) = self.objects()?.provider.tags.parts(one.tag);
-        let source = Beside::sender(one.data);
-        let bytes = match Beside::of_rts(one.data) {
-            Beside::Rts { bytes, .. } if is_long => bytes as usize,
+        let source = ImmediateData::sender(one.data);
+        let bytes = match ImmediateData::of_rts(one.data) {
+            ImmediateData::Rts { bytes, .. } if is_long => bytes as usize,
             _ => one.bytes,
         };
         if source as usize >= self.peers.len() || !is_long && bytes > super::EAGER_MAX {
@@ -138,16 +138,16 @@ impl Libfabric {
     /// Handles a word of another rank.
     fn take_word(&mut self, messages: &Messages, word: u64) -> Result<()> {
         let polls = self.polls;
-        match Beside::of_engine(word) {
-            Some(Beside::Cts { sender, number, bytes }) => {
+        match ImmediateData::of_engine(word) {
+            Some(ImmediateData::Cts { sender, number, bytes }) => {
                 self.send_data(messages, sender as usize, number, bytes as usize)
             }
-            Some(Beside::Left(sender)) => {
+            Some(ImmediateData::Left(sender)) => {
                 let peer = self.peers.get_mut(sender as usize);
                 peer.into_iter().for_each(|peer| peer.left_at = Some(polls));
                 Ok(())
             }
-            Some(Beside::Goodbye(sender)) => {
+            Some(ImmediateData::Goodbye(sender)) => {
                 let peer = self.peers.get_mut(sender as usize);
                 peer.into_iter().for_each(|peer| peer.goodbye_at = Some(polls));
                 Ok(())
@@ -159,8 +159,8 @@ impl Libfabric {
 
 /// Returns the number of the long message whose RTS this is.
 fn number_of(one: &Completed) -> u32 {
-    match Beside::of_rts(one.data) {
-        Beside::Rts { number, .. } => number,
+    match ImmediateData::of_rts(one.data) {
+        ImmediateData::Rts { number, .. } => number,
         _ => 0,
     }
 }

@@ -47,7 +47,7 @@ struct Post {
     slot: u32,
     to: usize,
     tag: u64,
-    beside: u64,
+    immediate: u64,
     /// How many bytes of the message of `slot` are sent, from the first.
     bytes: usize,
 }

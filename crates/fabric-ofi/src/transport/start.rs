@@ -5,7 +5,7 @@ use engine::Messages;
 
 use super::{DataReceive, EAGER_MAX, Libfabric, Post};
 use crate::slots::Slot;
-use crate::tags::{Beside, Tags};
+use crate::tags::{ImmediateData, Tags};
 
 impl Libfabric {
     /// Starts the send of a transfer of the table.
@@ -22,14 +22,14 @@ impl Libfabric {
         let tags = provider.tags;
         let message_tag =
             tags.message(self.rank as u32, envelope.context, envelope.tag, is_long)?;
-        if bytes as u64 > Beside::BYTES_MAX || bytes > provider.message_bytes_max {
+        if bytes as u64 > ImmediateData::BYTES_MAX || bytes > provider.message_bytes_max {
             return Err(provider.cannot(&format!("carry a message of {bytes} bytes")));
         }
         if is_long {
             return self.send_rts(messages, to, request, message_tag);
         }
-        let beside = Beside::Sender(self.rank as u32).to_word();
-        self.post_send(messages, to, (request, bytes), message_tag, beside)
+        let immediate = ImmediateData::Sender(self.rank as u32).to_word();
+        self.post_send(messages, to, (request, bytes), message_tag, immediate)
     }
 
     fn post_send(
@@ -38,11 +38,11 @@ impl Libfabric {
         to: usize,
         (request, bytes): (Request, usize),
         tag: u64,
-        beside: u64,
+        immediate: u64,
     ) -> Result<()> {
         let slot = self.slots.add(Slot::Send(request, to));
         self.peers[to].under_way += 1;
-        self.post(messages, Post { slot, to, tag, beside, bytes })
+        self.post(messages, Post { slot, to, tag, immediate, bytes })
     }
 
     /// Sends the RTS of a long message. The data follow when the receiver asks for them.
@@ -56,9 +56,9 @@ impl Libfabric {
         let number = self.next_number(to)?;
         self.peers[to].held.push((number, request));
         let bytes = messages.transfers[request].room as u64;
-        let beside = Beside::Rts { sender: self.rank as u32, number, bytes }.to_word();
+        let immediate = ImmediateData::Rts { sender: self.rank as u32, number, bytes }.to_word();
         let slot = self.slots.add(Slot::Word);
-        self.post(messages, Post { slot, to, tag, beside, bytes: 0 })
+        self.post(messages, Post { slot, to, tag, immediate, bytes: 0 })
     }
 
     fn next_number(&mut self, to: usize) -> Result<u32> {
@@ -68,10 +68,10 @@ impl Libfabric {
         if peer.held.iter().any(|&(held, _)| held == number) {
             return Err(Error::Unsupported {
                 fabric: "the fabric 'ofi'".into(),
-                what: format!("have {} long sends to rank {to} under way", Beside::NUMBERS),
+                what: format!("have {} long sends to rank {to} under way", ImmediateData::NUMBERS),
             });
         }
-        peer.next_number = (number + 1) % Beside::NUMBERS;
+        peer.next_number = (number + 1) % ImmediateData::NUMBERS;
         Ok(number)
     }
 
@@ -90,15 +90,20 @@ impl Libfabric {
         let (_, request) = peer.held.swap_remove(place);
         let bytes = wanted.min(messages.transfers[request].room);
         let tag = self.objects()?.provider.tags.data(self.rank as u32, number);
-        let beside = Beside::Sender(self.rank as u32).to_word();
-        self.post_send(messages, to, (request, bytes), tag, beside)
+        let immediate = ImmediateData::Sender(self.rank as u32).to_word();
+        self.post_send(messages, to, (request, bytes), tag, immediate)
     }
 
     /// Sends a word to another rank.
-    pub(super) fn tell(&mut self, messages: &Messages, to: usize, word: Beside) -> Result<()> {
+    pub(super) fn tell(
+        &mut self,
+        messages: &Messages,
+        to: usize,
+        word: ImmediateData,
+    ) -> Result<()> {
         let tag = self.objects()?.provider.tags.word();
         let slot = self.slots.add(Slot::Word);
-        self.post(messages, Post { slot, to, tag, beside: word.to_word(), bytes: 0 })
+        self.post(messages, Post { slot, to, tag, immediate: word.to_word(), bytes: 0 })
     }
 
     /// Gives a send to the provider, after all sends that wait for room there.
@@ -122,7 +127,7 @@ impl Libfabric {
             _ => Readable::empty(),
         };
         let token = self.slots.token(post.slot);
-        let is_taken = self.objects()?.send(post.to, post.tag, data, post.beside, token)?;
+        let is_taken = self.objects()?.send(post.to, post.tag, data, post.immediate, token)?;
         self.traffic[0] += u64::from(is_taken);
         Ok(is_taken)
     }
@@ -167,7 +172,7 @@ impl Libfabric {
         }
         self.receiving += 1;
         let (sender, bytes) = (self.rank as u32, room.bytes() as u64);
-        self.tell(messages, source, Beside::Cts { sender, number, bytes })?;
+        self.tell(messages, source, ImmediateData::Cts { sender, number, bytes })?;
         Ok(true)
     }
 
