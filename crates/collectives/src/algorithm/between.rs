@@ -26,7 +26,7 @@ pub enum RootBetween {
     /// This member is the root.
     Me,
     /// Another member of this group is the root: this member takes no part in the call.
-    Beside,
+    NoPart,
     /// A member of the other group is the root.
     Across(usize),
 }
@@ -113,7 +113,7 @@ fn combined(
 /// Copies the root's output to the output of the other group's members.
 pub fn broadcast(groups: TwoGroups, root: RootBetween, length: usize) -> Schedule {
     let (root, receivers) = match root {
-        RootBetween::Beside => return Schedule::default(),
+        RootBetween::NoPart => return Schedule::default(),
         RootBetween::Me => (groups.me, groups.other()),
         RootBetween::Across(rank) => (groups.across(rank), groups.own()),
     };
@@ -134,7 +134,7 @@ pub fn broadcast(groups: TwoGroups, root: RootBetween, length: usize) -> Schedul
 pub fn gather(groups: TwoGroups, root: RootBetween, blocks: &Blocks) -> Schedule {
     let mut schedule = Schedule::default();
     match root {
-        RootBetween::Beside => {}
+        RootBetween::NoPart => {}
         RootBetween::Me => {
             let one = |(place, rank)| Message::new(rank, Part::of(Area::Output, blocks.one(place)));
             schedule.messages(groups.others().map(one), []);
@@ -150,7 +150,7 @@ pub fn gather(groups: TwoGroups, root: RootBetween, blocks: &Blocks) -> Schedule
 pub fn scatter(groups: TwoGroups, root: RootBetween, blocks: &Blocks) -> Schedule {
     let mut schedule = Schedule::default();
     match root {
-        RootBetween::Beside => {}
+        RootBetween::NoPart => {}
         RootBetween::Me => {
             let one = |(place, rank)| Message::new(rank, Part::of(Area::Input, blocks.one(place)));
             schedule.messages([], groups.others().map(one));
@@ -191,7 +191,7 @@ pub fn reduce(
 ) -> Schedule {
     let mut schedule = Schedule::default();
     match root {
-        RootBetween::Beside => {}
+        RootBetween::NoPart => {}
         RootBetween::Me => schedule.receive(groups.across(0), Part::of(Area::Output, 0..length)),
         RootBetween::Across(rank) => {
             let sum = combined(groups, &mut schedule, length, order, unit_bytes);

@@ -43,7 +43,7 @@ impl Case {
 fn seen(root: usize, groups: TwoGroups) -> RootBetween {
     match root {
         _ if root == groups.me => RootBetween::Me,
-        _ if groups.own().contains(&root) => RootBetween::Beside,
+        _ if groups.own().contains(&root) => RootBetween::NoPart,
         _ => RootBetween::Across(root - groups.other().start),
     }
 }
@@ -68,7 +68,7 @@ fn rooted(seed: u64, sizes: [usize; 2], random: &mut SplitMix64) {
         for (me, groups) in case.members() {
             let (place, many) = (seen(root, groups), groups.other().len());
             let is_root = place == RootBetween::Me;
-            let takes_part = place != RootBetween::Beside;
+            let takes_part = place != RootBetween::NoPart;
             let blocks = Blocks::equal(if is_root { many } else { 1 }, length);
             let [input, output] = match kind {
                 0 => [0, length],

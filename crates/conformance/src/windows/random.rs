@@ -36,7 +36,7 @@ impl Layout {
 }
 
 /// An operation of a member on another in a phase.
-struct Deed {
+struct PlannedAccess {
     target: usize,
     stretches: [Stretch; 2],
     put: Vec<u8>,
@@ -45,8 +45,12 @@ struct Deed {
     large: Vec<u8>,
 }
 
-impl Deed {
-    fn new(layout: Layout, (seed, phase): (u64, u64), (origin, target): (usize, usize)) -> Deed {
+impl PlannedAccess {
+    fn new(
+        layout: Layout,
+        (seed, phase): (u64, u64),
+        (origin, target): (usize, usize),
+    ) -> PlannedAccess {
         let random = |what: u64, below: usize| {
             mix(&[seed, phase, origin as u64, target as u64, what]) as usize % below
         };
@@ -61,7 +65,7 @@ impl Deed {
         fill(&mut large, mix(&[seed, phase, target as u64, origin as u64]));
         let addend = random(5, 1 << 40) as u64;
         debug_assert!(layout.bytes() > start);
-        Deed { target, stretches, put, word: random(4, SUMS), addend, large }
+        PlannedAccess { target, stretches, put, word: random(4, SUMS), addend, large }
     }
 
     /// Applies it to the model.
@@ -87,9 +91,9 @@ fn combine(element: Element, operation: Operation) -> Action {
 /// Executes a phase in which all members operate on all.
 fn act<E: Endpoint>(
     (endpoint, lab, layout): (&mut E, &mut Lab, Layout),
-    deeds: &[Deed],
+    accesses: &[PlannedAccess],
 ) -> Result<()> {
-    for deed in deeds {
+    for deed in accesses {
         let (target, stretches, put) = (deed.target, &deed.stretches[..], &deed.put[..]);
         let update = Update { action: Action::Replace, stretches, operand: put };
         lab.update_all(endpoint, target, &update)?;
@@ -128,12 +132,13 @@ pub(super) fn programs<E: Endpoint>(endpoint: &mut E) -> Result<()> {
         let mut model = vec![vec![0; layout.bytes()]; size];
         for phase in 0..PHASES {
             let me = lab.me();
-            let deeds = |origin: usize| {
-                (0..size).map(move |target| Deed::new(layout, (seed, phase), (origin, target)))
+            let accesses = |origin: usize| {
+                (0..size)
+                    .map(move |target| PlannedAccess::new(layout, (seed, phase), (origin, target)))
             };
-            act((endpoint, &mut lab, layout), &deeds(me).collect::<Vec<_>>())?;
+            act((endpoint, &mut lab, layout), &accesses(me).collect::<Vec<_>>())?;
             let (swapped, mine, is_mine) = swap((endpoint, &mut lab, layout), phase, &model)?;
-            for deed in (0..size).flat_map(deeds) {
+            for deed in (0..size).flat_map(accesses) {
                 deed.apply(layout, &mut model[deed.target]);
             }
             lab.fence(endpoint)?;

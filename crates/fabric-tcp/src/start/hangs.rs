@@ -54,7 +54,7 @@ impl Hangs {
         self.quiet.iter_mut().for_each(|quiet| quiet.take(host, word, Instant::now()));
         match self.search.take(host, word) {
             NextStep::Wait => {}
-            NextStep::Ask(round) => {
+            NextStep::Request(round) => {
                 for process in hosts {
                     process.send(&Message::Round(round));
                 }

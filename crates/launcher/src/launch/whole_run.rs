@@ -130,7 +130,7 @@ pub enum NextStep {
     /// To wait for more.
     Wait,
     /// To ask all launchers, in a round of this number.
-    Ask(u32),
+    Request(u32),
     /// No rank can ever continue.
     Hang,
 }
@@ -163,7 +163,7 @@ impl HangSearch {
         }
         self.round += 1;
         self.is_undisturbed = true;
-        NextStep::Ask(self.round)
+        NextStep::Request(self.round)
     }
 }
 

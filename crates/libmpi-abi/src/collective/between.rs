@@ -28,7 +28,7 @@ fn rooted(context: Members, root: c_int) -> Result<(Between<Chosen>, RootBetween
     let between = Between::new(context)?;
     let root = match root {
         ROOT => RootBetween::Me,
-        PROC_NULL => RootBetween::Beside,
+        PROC_NULL => RootBetween::NoPart,
         _ => {
             let wrong = || error_of(ERR_ROOT, format!("root {root} of an intercommunicator"));
             between.across(usize::try_from(root).map_err(|_| wrong())?)?
@@ -53,7 +53,7 @@ unsafe fn across(root: RootBetween, data: Data) -> Result<Option<Memory>> {
 pub(super) unsafe fn broadcast(context: Members, data: Data, root: c_int, how: How) -> Result {
     let (between, root) = rooted(context, root)?;
     let data = match root {
-        RootBetween::Beside => datatype::memory(data.start, 0, BYTE)?,
+        RootBetween::NoPart => datatype::memory(data.start, 0, BYTE)?,
         _ => memory(data)?,
     };
     go_on(between.broadcast(root, data), how)
@@ -125,7 +125,7 @@ pub(super) unsafe fn reduce(
     how: How,
 ) -> Result {
     let (between, root) = rooted(context, root)?;
-    if root == RootBetween::Beside {
+    if root == RootBetween::NoPart {
         return go_on(between.reduce_beside(), how);
     }
     let Operands { from, to, count, of, op } = operands;

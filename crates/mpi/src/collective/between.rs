@@ -67,7 +67,7 @@ impl<E: Endpoint + 'static> Between<E> {
     pub fn broadcast(self, root: RootBetween, memory: Memory) -> Scheduled<E> {
         let length = memory.bytes();
         let is_filled = root == RootBetween::Me;
-        let output = if root == RootBetween::Beside { vec![] } else { vec![memory] };
+        let output = if root == RootBetween::NoPart { vec![] } else { vec![memory] };
         let memory = ScheduledMemory { output, is_filled, ..ScheduledMemory::default() };
         self.made(Collective::Broadcast, memory, move |groups| {
             between::broadcast(groups, root, length)

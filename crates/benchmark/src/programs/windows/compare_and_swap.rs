@@ -4,7 +4,7 @@ use contract::{Action, Arithmetic, Element, Error, Operation, Reduction};
 use record::Parameters;
 
 use super::latencies::PUT;
-use super::opened::{Deed, PUTS};
+use super::opened::{PUTS, TimedAccess};
 use crate::case::once;
 use crate::declaration::Benchmark;
 use crate::event::Event;
@@ -28,7 +28,7 @@ pub(in crate::programs) const COMPARE_AND_SWAP: Benchmark = Benchmark {
     ..PUT
 };
 
-const SWAPS: Deed = Deed {
+const SWAPS: TimedAccess = TimedAccess {
     bytes: |_| size_of::<u64>(),
     action: || {
         let words = Reduction::new(Element::U64, Operation::Sum);

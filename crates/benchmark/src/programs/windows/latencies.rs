@@ -3,7 +3,7 @@
 use analysis::limits::{BoundRule, Traffic};
 use contract::{Action, Arithmetic, Error, Reduction, Result};
 
-use super::opened::{Deed, Opened, PUTS};
+use super::opened::{Opened, PUTS, TimedAccess};
 use crate::bench::Bench;
 use crate::data::{Blocks, Received};
 use crate::declaration::{Benchmark, Group};
@@ -32,7 +32,7 @@ pub(in crate::programs) const PUT: Benchmark = Benchmark {
     ..BENCHMARK
 };
 
-const PUT_AND_FLUSH: Deed = Deed {
+const PUT_AND_FLUSH: TimedAccess = TimedAccess {
     event: |opened, rank, data| {
         opened.window.put(rank, data.peer, 0, &data.send)?;
         opened.window.flush(rank, Some(data.peer))
@@ -60,7 +60,7 @@ pub(in crate::programs) const GET: Benchmark = Benchmark {
     ..PUT
 };
 
-const GET_ONE: Deed = Deed {
+const GET_ONE: TimedAccess = TimedAccess {
     prepare: Opened::fill_own,
     action: || Action::Nothing,
     event: |opened, rank, data| opened.window.get(rank, data.peer, 0, &mut data.receive),
@@ -80,7 +80,7 @@ pub(in crate::programs) const ACCUMULATE: Benchmark = Benchmark {
     ..PUT
 };
 
-const ADD_AND_FLUSH: Deed = Deed {
+const ADD_AND_FLUSH: TimedAccess = TimedAccess {
     action: add,
     event: |opened, rank, data| {
         if opened.events == 1 {

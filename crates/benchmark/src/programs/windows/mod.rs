@@ -12,22 +12,22 @@ use contract::Result;
 
 use crate::bench::Bench;
 use crate::shape::Role;
-use opened::{Deed, Opened};
+use opened::{Opened, TimedAccess};
 
-/// Times `deed` of the first rank, while the second serves its requests.
-fn between_two(bench: &mut Bench<'_>, deed: Deed) -> Result<()> {
+/// Times `access` of the first rank, while the second serves its requests.
+fn between_two(bench: &mut Bench<'_>, access: TimedAccess) -> Result<()> {
     let program = bench.definition.program;
-    let mut opened = Opened::new(bench, (deed.bytes)(&bench.shape))?;
-    (deed.prepare)(&mut opened, bench)?;
+    let mut opened = Opened::new(bench, (access.bytes)(&bench.shape))?;
+    (access.prepare)(&mut opened, bench)?;
     opened.window.fence(bench.rank)?;
-    let requests = (deed.requests)(&bench.shape);
+    let requests = (access.requests)(&bench.shape);
     let served = opened.window.window().requests_served();
     let outcome = bench.sampled_as(program, |rank, data| {
         opened.events += 1;
         let wanted = served + requests * opened.events;
         match data.role {
-            Role::First => (deed.event)(&mut opened, rank, data),
-            Role::Second if opened.window.serves((deed.action)()) => {
+            Role::First => (access.event)(&mut opened, rank, data),
+            Role::Second if opened.window.serves((access.action)()) => {
                 opened.window.serve(rank, wanted)
             }
             Role::Second => Ok(()),
@@ -35,8 +35,8 @@ fn between_two(bench: &mut Bench<'_>, deed: Deed) -> Result<()> {
         }
     })?;
     opened.window.fence(bench.rank)?;
-    (deed.check)(&mut opened, bench)?;
+    (access.check)(&mut opened, bench)?;
     opened.close(bench)?;
     let Some(outcome) = outcome else { return Ok(()) };
-    (deed.report)(bench, outcome)
+    (access.report)(bench, outcome)
 }

@@ -16,7 +16,7 @@ pub(super) struct Opened {
 }
 
 /// The operation of a benchmark of two ranks on the second one's memory.
-pub(super) struct Deed {
+pub(super) struct TimedAccess {
     /// Amount of memory of each rank, in bytes.
     pub(super) bytes: fn(&Shape) -> usize,
     /// The action of all ranks before the first event.
@@ -34,7 +34,7 @@ pub(super) struct Deed {
 }
 
 /// Puts from the first rank, checked at the second.
-pub(super) const PUTS: Deed = Deed {
+pub(super) const PUTS: TimedAccess = TimedAccess {
     bytes: |shape| shape.size,
     prepare: |_, _| Ok(()),
     action: || Action::Replace,

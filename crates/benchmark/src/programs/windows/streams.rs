@@ -3,7 +3,7 @@
 use contract::Reduction;
 
 use super::latencies::{ACCUMULATE, PUT, add, check_sums};
-use super::opened::{Deed, PUTS};
+use super::opened::{PUTS, TimedAccess};
 use crate::declaration::Benchmark;
 use crate::paper;
 use crate::presentation::Headline;
@@ -23,7 +23,7 @@ pub(in crate::programs) const PUT_STREAM: Benchmark = Benchmark {
     ..PUT
 };
 
-const MANY_PUTS: Deed = Deed {
+const MANY_PUTS: TimedAccess = TimedAccess {
     event: |opened, rank, data| {
         for _ in 0..window(&data.shape) {
             opened.window.put(rank, data.peer, 0, &data.send)?;
@@ -46,7 +46,7 @@ pub(in crate::programs) const ACCUMULATE_STREAM: Benchmark = Benchmark {
     ..ACCUMULATE
 };
 
-const MANY_SUMS: Deed = Deed {
+const MANY_SUMS: TimedAccess = TimedAccess {
     action: add,
     event: |opened, rank, data| {
         if opened.events == 1 {

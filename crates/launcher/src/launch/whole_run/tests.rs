@@ -99,13 +99,13 @@ fn amounts_count_only_if_nobody_has_moved_between_two_rounds() {
     let mut search = HangSearch::new(2);
     assert_eq!(search.take(0, stand(0, 5, 3)), NextStep::Wait);
     // The amounts are equal, but each is of another moment.
-    assert_eq!(search.take(1, stand(0, 1, 3)), NextStep::Ask(1));
+    assert_eq!(search.take(1, stand(0, 1, 3)), NextStep::Request(1));
     assert_eq!(search.take(0, stand(1, 5, 3)), NextStep::Wait);
     assert_eq!(search.take(1, Word::Move), NextStep::Wait);
-    assert_eq!(search.take(1, stand(1, 1, 3)), NextStep::Ask(2));
+    assert_eq!(search.take(1, stand(1, 1, 3)), NextStep::Request(2));
     assert_eq!(search.take(0, stand(2, 5, 3)), NextStep::Wait);
     // A byte is still under way.
-    assert_eq!(search.take(1, stand(2, 2, 3)), NextStep::Ask(3));
+    assert_eq!(search.take(1, stand(2, 2, 3)), NextStep::Request(3));
     assert_eq!(search.take(0, stand(3, 5, 3)), NextStep::Wait);
     // The answer to an earlier round.
     assert_eq!(search.take(1, stand(2, 1, 3)), NextStep::Wait);
@@ -213,7 +213,7 @@ impl Model {
         if let Some(word) = word {
             match self.search.take(from, word) {
                 NextStep::Hang => return true,
-                NextStep::Ask(round) => self.asked.fill(round),
+                NextStep::Request(round) => self.asked.fill(round),
                 NextStep::Wait => {}
             }
         }
