@@ -38,9 +38,9 @@ fn run<A: Application + 'static>(
     if rank.rank() == 0 {
         Timed::new(rank, &mut spent).run(|rank| application.run_serial(rank))?;
     }
-    let told = application.quantities();
+    let printed = application.quantities();
     application.finish(rank)?;
-    Ok(told)
+    Ok(printed)
 }
 
 /// Returns the error of the first rank that cannot make an application.
@@ -135,7 +135,7 @@ fn tracks_are_the_true_ones_whatever_ranks_and_grids() {
 #[test]
 fn the_ring_of_sharcs_tracks_as_efficiently_as_was_published() {
     let efficiency = |ranks: usize| {
-        let (tell, told) = std::sync::mpsc::channel();
+        let (tell, printed) = std::sync::mpsc::channel();
         let program = move |rank: &mut dyn Rank| {
             let mut tracker = Tracker::new(rank, Grid::PUBLISHED, 50, 1)?;
             let (mut spent, mut alone) = (Spent::default(), Spent::default());
@@ -149,7 +149,7 @@ fn the_ring_of_sharcs_tracks_as_efficiently_as_was_published() {
         let machine = fabric_sim::machine::find("sharc-ring").unwrap();
         let options = fabric_sim::Options::new(ranks);
         fabric_sim::run(&machine, &options, program).map(drop).unwrap();
-        told.recv().unwrap()
+        printed.recv().unwrap()
     };
     // The rate of the machine's processors was fitted to this value.
     let four = efficiency(4);
@@ -163,7 +163,7 @@ fn the_ring_of_sharcs_tracks_as_efficiently_as_was_published() {
 #[test]
 fn iterations_do_not_depend_on_the_partitions_unless_nobody_waits() {
     let iterations = |ranks: usize, check: Check| {
-        let (tell, told) = std::sync::mpsc::channel();
+        let (tell, printed) = std::sync::mpsc::channel();
         let partitions = Partitions { cut: Cut::Blocks, per_rank: 2 };
         let program = move |rank: &mut dyn Rank| {
             let found = run(rank, |rank| Relaxation::new(rank, 30, partitions, check))?;
@@ -172,7 +172,7 @@ fn iterations_do_not_depend_on_the_partitions_unless_nobody_waits() {
         };
         let machine = fabric_sim::machine::find("cluster").unwrap();
         fabric_sim::run(&machine, &fabric_sim::Options::new(ranks), program).map(drop).unwrap();
-        let all: Vec<f64> = told.iter().collect();
+        let all: Vec<f64> = printed.iter().collect();
         assert!(all.windows(2).all(|pair| pair[0] == pair[1]), "{all:?}");
         all[0]
     };

@@ -32,23 +32,23 @@ pub(crate) fn describe(ranks: &[RankActivity]) -> String {
             None => kinds.push((vec![*rank], host, lines)),
         }
     }
-    let mut told = Vec::new();
+    let mut words = Vec::new();
     let mut left = 0;
     for (ranks, host, lines) in &kinds {
-        if told.len() + lines.len() > MOST_LINES {
+        if words.len() + lines.len() > MOST_LINES {
             left += ranks.len();
             continue;
         }
         let [first, rest @ ..] = &lines[..] else { continue };
         let verb = if ranks.len() == 1 { first.clone() } else { plural(first) };
         let place = host.as_ref().map(|host| format!(" on {host}")).unwrap_or_default();
-        told.push(format!("  {}{place} {verb}", name_ranks(ranks)));
-        told.extend(rest.iter().map(|line| format!("    {line}")));
+        words.push(format!("  {}{place} {verb}", name_ranks(ranks)));
+        words.extend(rest.iter().map(|line| format!("    {line}")));
     }
     if left > 0 {
-        told.push(format!("  and {left} ranks that do other things"));
+        words.push(format!("  and {left} ranks that do other things"));
     }
-    told.join("\n")
+    words.join("\n")
 }
 
 /// Returns the words of a line for several ranks.
@@ -166,8 +166,8 @@ mod tests {
     fn of_very_many_ranks_that_do_different_things_the_rest_is_counted() {
         let ranks: Vec<_> =
             (0..100).map(|rank| waits(rank, &format!("for tag {rank} of rank 0"), &[])).collect();
-        let told = describe(&ranks);
-        assert_eq!(told.lines().count(), MOST_LINES + 1);
-        assert!(told.ends_with("and 60 ranks that do other things"), "{told}");
+        let words = describe(&ranks);
+        assert_eq!(words.lines().count(), MOST_LINES + 1);
+        assert!(words.ends_with("and 60 ranks that do other things"), "{words}");
     }
 }

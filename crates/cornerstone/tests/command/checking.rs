@@ -132,9 +132,9 @@ fn members_of_a_collective_that_name_different_roots_are_told_with_both_calls() 
         let ended = run_program(&lab, &[way, &["--check"]].concat(), "roots_differ");
         assert_ne!(ended.status, Some(0), "{ended:#?}");
         let call = place("roots_differ", "first");
-        for told in ["do not match", "in broadcast with root 0", "in broadcast with root 1", &call]
+        for part in ["do not match", "in broadcast with root 0", "in broadcast with root 1", &call]
         {
-            assert!(ended.stderr.contains(told), "{told}: {ended:#?}");
+            assert!(ended.stderr.contains(part), "{part}: {ended:#?}");
         }
     }
 }

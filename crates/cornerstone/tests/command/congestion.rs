@@ -35,8 +35,8 @@ const LINK_US: f64 = 125.0;
 fn medians(all: &[Value], benchmark: &str, metric: &str, parameter: &str) -> Vec<(String, f64)> {
     let wanted = |one: &&Value| one["benchmark"] == benchmark && one["metric"] == metric;
     let of = |one: &Value| {
-        let told = one["parameters"][parameter].to_string();
-        (told.trim_matches('"').to_string(), one["median"].as_f64().unwrap())
+        let printed = one["parameters"][parameter].to_string();
+        (printed.trim_matches('"').to_string(), one["median"].as_f64().unwrap())
     };
     all.iter().filter(wanted).map(of).collect()
 }

@@ -132,8 +132,8 @@ fn members_that_name_different_roots_are_told_with_them() {
     for way in ways(test) {
         let ended = run(&lab, way, "roots");
         assert_ne!(ended.status, Some(0), "{way:?} {ended:#?}");
-        for told in ["collectives do not match", "with root 0", "with root 1"] {
-            assert!(ended.stderr.contains(told), "{told} {way:?} {ended:#?}");
+        for printed in ["collectives do not match", "with root 0", "with root 1"] {
+            assert!(ended.stderr.contains(printed), "{printed} {way:?} {ended:#?}");
         }
     }
     assert!(lab.becomes_empty());

@@ -66,10 +66,10 @@ fn locks_between_ranks_of_one_of_several_hosts_are_told_and_their_ends_are_not_a
 {
     let Some(lab) = lab_with("locks between ranks of one of several hosts", SOURCE) else { return };
     let waits = place("lock_on_host", "lock on host");
-    let told = format!(
+    let printed = format!(
         "rank 2 waits in MPI_Win_lock {waits} for the lock of rank 3, which rank 1 holds, in the window of ranks 1 to 4"
     );
-    run(&lab, FOUR_ON_A_HOST, "lock_on_host").refuses(STATUS, &[STUCK, &told]);
+    run(&lab, FOUR_ON_A_HOST, "lock_on_host").refuses(STATUS, &[STUCK, &printed]);
     for way in [FOUR_ON_A_HOST, &["-n", "4"]] {
         let ended = run(&lab, way, "passes");
         assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{way:?}");

@@ -81,8 +81,9 @@ fn ranks_that_wait_for_each_other_are_ended_and_each_wait_is_told_with_its_line(
     }
     // Two ranks that do the same are one line.
     let barrier = line_with("// barrier");
-    let told = format!("ranks 2, 3 wait in MPI_Barrier (tags, program.c:{barrier}) for ranks 0, 1");
-    run(&lab, WAYS[0], "tags").refuses(STATUS, &[&told]);
+    let printed =
+        format!("ranks 2, 3 wait in MPI_Barrier (tags, program.c:{barrier}) for ranks 0, 1");
+    run(&lab, WAYS[0], "tags").refuses(STATUS, &[&printed]);
 }
 
 #[test]
@@ -123,9 +124,10 @@ fn locks_of_windows_that_ranks_take_in_different_orders_are_found() {
     for way in ways(test) {
         run(&lab, way, "locks").refuses(STATUS, &[STUCK, &format!("{of} for the lock of rank 1")]);
     }
-    let told = format!("{of} for the lock of rank 1, which rank 1 holds, in the window of ranks 0");
+    let printed =
+        format!("{of} for the lock of rank 1, which rank 1 holds, in the window of ranks 0");
     for way in [WAYS[0], WAYS[1], WAYS[3]] {
-        run(&lab, way, "locks").refuses(STATUS, &[&told]);
+        run(&lab, way, "locks").refuses(STATUS, &[&printed]);
     }
     assert!(lab.becomes_empty());
 }
@@ -171,10 +173,10 @@ fn programs_with_a_thread_that_may_still_act_are_left_alone() {
 fn a_thread_that_waits_beside_one_that_does_not_is_told() {
     let Some(lab) = prepared("a thread that waits beside one that does not") else { return };
     for options in ["-n 2", "-n 2 --fabric tcp"] {
-        let told = while_it_runs(&lab, options, "multiple_until", "may still act", "touch go");
+        let printed = while_it_runs(&lab, options, "multiple_until", "may still act", "touch go");
         let beside = "    another thread of the process may still act";
-        assert!(told.contains("rank 0 waits in MPI_Recv (receive, program.c:"), "{told}");
-        assert!(told.contains("for tag 2 of rank 0\n") && told.contains(beside), "{told}");
+        assert!(printed.contains("rank 0 waits in MPI_Recv (receive, program.c:"), "{printed}");
+        assert!(printed.contains("for tag 2 of rank 0\n") && printed.contains(beside), "{printed}");
         std::fs::remove_file(lab.path("go")).unwrap();
     }
     assert!(lab.becomes_empty());
@@ -214,9 +216,9 @@ fn a_hang_that_is_to_be_debugged_is_told_once_and_left_as_it_is() {
     let Some(lab) = prepared("a hang that is to be debugged") else { return };
     for fabric in ["local", "cluster"] {
         let options = format!("-n 2 --on-hang tell --fabric {fabric}");
-        let told = while_it_runs(&lab, &options, "tags", "unexpected", "sleep 2; kill $pid");
-        assert_eq!(told.matches(STUCK).count(), 1, "{told}");
-        assert!(told.contains("rank 1 waits in MPI_Recv"), "{told}");
+        let printed = while_it_runs(&lab, &options, "tags", "unexpected", "sleep 2; kill $pid");
+        assert_eq!(printed.matches(STUCK).count(), 1, "{printed}");
+        assert!(printed.contains("rank 1 waits in MPI_Recv"), "{printed}");
         assert!(lab.becomes_empty());
     }
 }
@@ -225,9 +227,12 @@ fn a_hang_that_is_to_be_debugged_is_told_once_and_left_as_it_is() {
 fn who_asks_with_a_signal_is_told_and_nothing_ends() {
     let Some(lab) = prepared("who asks with a signal is told") else { return };
     let waits = "ranks 1, 2 wait in MPI_Recv (receive, program.c:";
-    let told = while_it_runs(&lab, "-n 3", "until", waits, "touch go");
-    assert!(told.contains("cornerstone: what the ranks do"), "{told}");
-    assert!(told.contains("rank 0 is not in a call that waits for others (running)"), "{told}");
+    let printed = while_it_runs(&lab, "-n 3", "until", waits, "touch go");
+    assert!(printed.contains("cornerstone: what the ranks do"), "{printed}");
+    assert!(
+        printed.contains("rank 0 is not in a call that waits for others (running)"),
+        "{printed}"
+    );
     assert!(lab.becomes_empty());
 }
 
@@ -244,16 +249,16 @@ fn each_host_tells_what_its_ranks_do_and_so_does_libfabric() {
         all.push(format!("{hosts} --fabric cluster:ofi:tcp"));
     }
     for options in all {
-        let told = while_it_runs(&lab, &options, "until", &waits, "touch go");
+        let printed = while_it_runs(&lab, &options, "until", &waits, "touch go");
         let [first, rest] = match options.contains("--host") {
             true => ["rank 0 on localhost", "ranks 1 to 3 on 127.0.0.1"],
             false => ["rank 0", "ranks 1 to 3"],
         };
         let waits = format!("  {rest} wait in MPI_Recv (receive, program.c:{receive}) for tag 2");
-        assert!(told.contains(&waits), "{options}: {told}");
+        assert!(printed.contains(&waits), "{options}: {printed}");
         let runs = format!("  {first} is not in a call that waits for others (running)");
-        assert!(told.contains(&runs), "{options}: {told}");
-        assert!(!told.contains(STUCK), "{options}: {told}");
+        assert!(printed.contains(&runs), "{options}: {printed}");
+        assert!(!printed.contains(STUCK), "{options}: {printed}");
         std::fs::remove_file(lab.path("go")).unwrap();
         assert!(lab.becomes_empty());
     }
@@ -263,19 +268,22 @@ fn each_host_tells_what_its_ranks_do_and_so_does_libfabric() {
 fn a_rank_that_computes_while_the_others_wait_is_told_again_and_again_on_request() {
     let Some(lab) = prepared("a rank that computes while the others wait") else { return };
     let options = "-n 3 --watch 500ms";
-    let told = while_it_runs(&lab, options, "until", "nothing has moved for [2-9]", "touch go");
-    assert!(told.contains("ranks 1, 2 wait in MPI_Recv (receive, program.c:"), "{told}");
-    assert!(told.matches("nothing has moved for").count() >= 2, "{told}");
+    let printed = while_it_runs(&lab, options, "until", "nothing has moved for [2-9]", "touch go");
+    assert!(printed.contains("ranks 1, 2 wait in MPI_Recv (receive, program.c:"), "{printed}");
+    assert!(printed.matches("nothing has moved for").count() >= 2, "{printed}");
     for hosts in ["--host localhost:1,127.0.0.1:2", "--fabric cluster"] {
         std::fs::remove_file(lab.path("go")).unwrap();
         let options = format!("-n 3 {hosts} --watch 500ms");
-        let told =
+        let printed =
             while_it_runs(&lab, &options, "until", "nothing has moved for [2-9]", "touch go");
         let on =
             |host: &str| if hosts.contains(host) { format!(" on {host}") } else { String::new() };
         let (first, rest) = (on("localhost"), on("127.0.0.1"));
-        assert!(told.contains(&format!("  rank 0{first} is not in a call")), "{told}");
-        assert!(told.contains(&format!("  ranks 1, 2{rest} wait in MPI_Recv (receive")), "{told}");
+        assert!(printed.contains(&format!("  rank 0{first} is not in a call")), "{printed}");
+        assert!(
+            printed.contains(&format!("  ranks 1, 2{rest} wait in MPI_Recv (receive")),
+            "{printed}"
+        );
     }
     let quiet = run(&lab, &["-n", "3", "--watch", "1h"], "computes");
     assert_eq!((quiet.status, quiet.stderr.as_str()), (Some(0), ""));
@@ -288,10 +296,10 @@ fn a_rank_that_polls_is_told_with_its_line_again_and_again_or_on_request() {
     let polls = format!("  rank 0 polls in MPI_Test (polls, program.c:{line})");
     let ways = [("-n 3 --watch 500ms", "nothing has moved for [2-9]"), ("-n 3", "rank 0 polls")];
     for (options, until) in ways {
-        let told = while_it_runs(&lab, options, "polls", until, "touch go");
-        assert!(told.contains(&polls), "{told}");
-        assert!(told.contains("ranks 1, 2 wait in MPI_Recv (receive, program.c:"), "{told}");
-        assert!(!told.contains(STUCK), "{told}");
+        let printed = while_it_runs(&lab, options, "polls", until, "touch go");
+        assert!(printed.contains(&polls), "{printed}");
+        assert!(printed.contains("ranks 1, 2 wait in MPI_Recv (receive, program.c:"), "{printed}");
+        assert!(!printed.contains(STUCK), "{printed}");
         std::fs::remove_file(lab.path("go")).unwrap();
     }
     assert!(lab.becomes_empty());

@@ -238,14 +238,14 @@ impl Running<'_> {
 #[track_caller]
 pub(crate) fn kill_each_rank(
     start: impl Fn(&Lab) -> Running<'_>,
-    told: &str,
+    printed: &str,
     holds: impl Fn(&Lab),
 ) {
     for rank in [0, 1] {
         let lab = Lab::new();
         let running = start(&lab);
         signal(running.rank(rank).expect("the rank runs"), "KILL");
-        running.wait().refuses(1, &[&format!("rank {rank}"), "SIGKILL", told]);
+        running.wait().refuses(1, &[&format!("rank {rank}"), "SIGKILL", printed]);
         lab.is_left(&holds);
     }
 }

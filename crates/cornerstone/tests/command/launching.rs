@@ -347,17 +347,17 @@ fn an_mpi_program_that_ends_without_finalizing_is_told_apart() {
 fn threads_of_openmp_sleep_where_ranks_have_too_many_unless_the_user_decides() {
     let lab = Lab::new();
     let script = "echo \"policy ${OMP_WAIT_POLICY-unset}\"";
-    let told = |options: &[&str]| run(&lab, &shell("2", options, script)).stdout;
-    assert_eq!(told(&["--env", "OMP_NUM_THREADS=1000"]), "policy passive\n".repeat(2));
-    assert_eq!(told(&["--env", "OMP_NUM_THREADS=1"]), "policy unset\n".repeat(2));
+    let printed = |options: &[&str]| run(&lab, &shell("2", options, script)).stdout;
+    assert_eq!(printed(&["--env", "OMP_NUM_THREADS=1000"]), "policy passive\n".repeat(2));
+    assert_eq!(printed(&["--env", "OMP_NUM_THREADS=1"]), "policy unset\n".repeat(2));
     let decided = ["--env", "OMP_NUM_THREADS=1000", "--env", "OMP_WAIT_POLICY=active"];
-    assert_eq!(told(&decided), "policy active\n".repeat(2));
+    assert_eq!(printed(&decided), "policy active\n".repeat(2));
     // Each host counts its own ranks: two on one, one on the other.
     let threads = std::thread::available_parallelism().unwrap().to_string();
     let both =
         ["--env", &format!("OMP_NUM_THREADS={threads}"), "--host", "localhost:2,127.0.0.1:1"];
-    let told = run(&lab, &shell("3", &both, script)).stdout;
+    let printed = run(&lab, &shell("3", &both, script)).stdout;
     let one_has_room = threads != "1";
     let expected = ["policy passive", "policy passive", "policy unset"];
-    assert_eq!(sorted(&told), if one_has_room { expected } else { ["policy unset"; 3] });
+    assert_eq!(sorted(&printed), if one_has_room { expected } else { ["policy unset"; 3] });
 }

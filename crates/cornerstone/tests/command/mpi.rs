@@ -269,16 +269,19 @@ fn a_library_of_another_mpi_than_the_launchers_is_refused() {
         let library = ["--mpi-library", library.to_str().unwrap()];
         words.into_iter().chain(library).map(String::from).collect::<Vec<_>>()
     };
-    let told = |ended: Ended, launcher: &str| {
+    let printed = |ended: Ended, launcher: &str| {
         ended.refuses(1, &["found this process alone", launcher, "has started 2", "--mpi-library"]);
         assert!(lab.measurements("a.jsonl").is_empty() && lab.becomes_empty());
     };
     let ours = words(&ours);
-    told(under(&mpich, &lab, 2, &ours.iter().map(String::as_str).collect::<Vec<_>>()), "mpiexec");
+    printed(
+        under(&mpich, &lab, 2, &ours.iter().map(String::as_str).collect::<Vec<_>>()),
+        "mpiexec",
+    );
     let mut by_hand = vec!["launch", "-n", "2", env!("CARGO_BIN_EXE_cornerstone")];
     let theirs = words(mpich.library.as_deref().unwrap());
     by_hand.extend(theirs.iter().map(String::as_str));
-    told(lab.run(&by_hand), "cornerstone");
+    printed(lab.run(&by_hand), "cornerstone");
 }
 
 #[test]

@@ -179,12 +179,12 @@ fn mpifort_passes_on_to_the_bindings_or_says_how_to_get_them() {
         program(&lab, &prefix, "mpif90").args(["a b.f90", "-c"]).env(variable, value).output()
     };
     let none = mpifort("PATH", "/usr/bin:/bin").unwrap();
-    let told = text(&none.stderr);
+    let printed = text(&none.stderr);
     assert!(
-        !none.status.success() && told.starts_with("mpif90: MPI programs in Fortran"),
-        "{told}"
+        !none.status.success() && printed.starts_with("mpif90: MPI programs in Fortran"),
+        "{printed}"
     );
-    assert!(told.contains(&format!("-DMPI_HOME={}", prefix.display())), "{told}");
+    assert!(printed.contains(&format!("-DMPI_HOME={}", prefix.display())), "{printed}");
     std::fs::create_dir_all(lab.path("with blank/bin")).unwrap();
     for name in ["mpifort", "mpifc"] {
         let words = "#!/bin/sh\nprintf '%s|' \"$MPIF_MPI_PREFIX\" \"$@\"\n";
@@ -223,7 +223,7 @@ fn several_programs_run_as_one_world() {
 #[test]
 fn mpiexec_refuses_what_it_cannot_do_by_name() {
     let lab = Lab::new();
-    for (words, told) in [
+    for (words, printed) in [
         ("-n 2 -envnone ./a", "-envnone is not supported"),
         ("-n 2 --bogus ./a", "does not know the option '--bogus'"),
         ("-n 2 -wdir no-such-folder true", "'no-such-folder' is no folder"),
@@ -231,7 +231,7 @@ fn mpiexec_refuses_what_it_cannot_do_by_name() {
         ("-host a -n 1 true : -n 1 true", "several programs run on this host alone"),
     ] {
         let words: Vec<&str> = ["mpiexec"].into_iter().chain(words.split(' ')).collect();
-        lab.run(&words).refuses(2, &[told]);
+        lab.run(&words).refuses(2, &[printed]);
     }
     let help = lab.succeed(&["mpiexec", "-help"]).stdout;
     assert!(help.contains("-genv NAME VALUE") && help.contains("-hosts alpha,beta"), "{help}");

@@ -80,16 +80,16 @@ fn a_run_of_a_pattern_goes_on_without_its_file() {
 fn what_is_wrong_with_a_pattern_is_told_before_anything_runs() {
     let lab = Lab::new();
     lab.write("bad.pmp", "0: S 1 8 E\n1: R R E\n");
-    let told = [
+    let printed = [
         "bad.pmp:2:6:",
         "node 1 receives 2 messages, and 1 is sent to it",
         "^",
         "docs/patterns.md",
     ];
-    lab.run(&["pmp", "bad.pmp"]).refuses(2, &told);
+    lab.run(&["pmp", "bad.pmp"]).refuses(2, &printed);
     lab.write("pair.pmp", PAIR);
-    let told = ["'pair.pmp' has 2 nodes and runs with as many ranks, not 3"];
-    lab.run(&["pmp", "pair.pmp", "--ranks", "3"]).refuses(2, &told);
+    let printed = ["'pair.pmp' has 2 nodes and runs with as many ranks, not 3"];
+    lab.run(&["pmp", "pair.pmp", "--ranks", "3"]).refuses(2, &printed);
     lab.run(&["pmp", "none.pmp"]).refuses(2, &["cannot read the pattern 'none.pmp'"]);
     let nothing = [&["pmp", "pair.pmp"][..], &["--period", "0s"]].concat();
     assert_ne!(lab.run(&nothing).status, Some(0));

@@ -25,8 +25,8 @@ fn a_limit_decides_the_status_and_what_is_left_of_the_time_is_told() {
     };
     let held = with_limit("20ms", "held.jsonl");
     assert_eq!(held.status, Some(0), "{held:#?}");
-    for told in ["available: 96.0", "at least", "lost at worst", "limit 20.0 ms: held"] {
-        assert!(held.stdout.contains(told), "no '{told}': {held:#?}");
+    for printed in ["available: 96.0", "at least", "lost at worst", "limit 20.0 ms: held"] {
+        assert!(held.stdout.contains(printed), "no '{printed}': {held:#?}");
     }
     // 2 ms of each 50: 40 ms of a second, and all of a millisecond.
     let first = &summaries(&lab, "held.jsonl")[0];

@@ -124,8 +124,8 @@ fn one_launch_tells_nothing_of_the_next() {
     let ended = lab.run(&["compare", "a.jsonl", "slow.jsonl"]);
     assert_eq!(ended.status, Some(3), "{ended:#?}");
     assert!(ended.stdout.contains("0 slower, 0 faster, 0 the same, 5 undecided"), "{ended:#?}");
-    let told = "undecided if there is a regression beyond 5 %: 5 of 5 numbers may be one";
-    assert!(ended.stdout.contains(told), "{ended:#?}");
+    let printed = "undecided if there is a regression beyond 5 %: 5 of 5 numbers may be one";
+    assert!(ended.stdout.contains(printed), "{ended:#?}");
     assert!(!ended.stdout.contains("no regression"), "{ended:#?}");
     assert!(
         ended.stdout.contains("5 numbers were measured in fewer than 4 launches"),
@@ -213,7 +213,7 @@ fn turns_of_another_state_of_the_machine_are_set_aside_and_told() {
         text += &format!("{record}\n");
     }
     lab.write("b.jsonl", &text);
-    let told = lab.succeed(&["calibrate", "b.jsonl", "-o", "twin.toml", "--validate"]).stdout;
+    let printed = lab.succeed(&["calibrate", "b.jsonl", "-o", "twin.toml", "--validate"]).stdout;
     // Three benchmarks of five sizes in three turns; a turn of five ping-pongs, and three of an exchange.
     for words in [
         "45 turns, of which 37 are used, while a cache line took 50 ns",
@@ -221,7 +221,7 @@ fn turns_of_another_state_of_the_machine_are_set_aside_and_told() {
         "without discarding turns: 9 values",
         "not compared, because no turn of them was made in the performance state of the twin: 1 (exchange 64)",
     ] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(printed.contains(words), "{words}: {printed}");
     }
     let twin = std::fs::read_to_string(lab.path("twin.toml")).unwrap();
     assert!(twin.contains("# Measured: 45 turns, of which 37 are used"), "{twin}");

@@ -51,7 +51,7 @@ fn the_rings_of_a_machine_can_be_loaded_like_those_of_the_command_line() {
 #[test]
 fn what_cannot_be_is_told() {
     let lab = Lab::new();
-    for (arguments, told) in [
+    for (arguments, printed) in [
         (["--shape", "star:4"], "ring:8"),
         (["--destinations", "fixed:8"], "no node 8 among 8"),
         (["--operation", "move:100"], "16, 64 or 256"),
@@ -61,7 +61,7 @@ fn what_cannot_be_is_told() {
     ] {
         let ended = lab.run(&["sci", arguments[0], arguments[1], "--duration-us", "10"]);
         assert_eq!(ended.status, Some(2), "{arguments:?}: {ended:#?}");
-        assert!(ended.stderr.contains(told), "{arguments:?}: {ended:#?}");
+        assert!(ended.stderr.contains(printed), "{arguments:?}: {ended:#?}");
     }
 }
 

@@ -62,9 +62,9 @@ fn the_report_draws_uniform_traffic_across_the_radii() {
 #[test]
 fn traffic_that_cannot_be_is_refused_with_what_can() {
     let lab = Lab::new();
-    let refused = |words: &[&str], told: &[&str]| {
+    let refused = |words: &[&str], printed: &[&str]| {
         let ended = lab.run(&[&["run", "traffic", "--out", "none.jsonl"], words].concat());
-        ended.refuses(2, told);
+        ended.refuses(2, printed);
         assert!(!lab.path("none.jsonl").exists(), "{words:?}");
     };
     let on_ipsc = |words: &[&'static str]| [words, &ON_IPSC].concat();
@@ -82,8 +82,8 @@ fn rules_that_a_machine_has_no_nodes_for_are_skipped_with_the_reason() {
     let words = ["run", "traffic", "--rule", "sphere:5:0.9,sphere:1", "--out", "run.jsonl"];
     let ended = lab.succeed(&[&words[..], &ON_IPSC].concat());
     // No node of 16 is five hops away, so a tenth of the messages would have no destination.
-    for told in ["sphere:5:0.9", "0.100 of all messages", "take another radius"] {
-        assert!(ended.stderr.contains(told), "'{told}': {ended:#?}");
+    for printed in ["sphere:5:0.9", "0.100 of all messages", "take another radius"] {
+        assert!(ended.stderr.contains(printed), "'{printed}': {ended:#?}");
     }
     let all = lab.measurements("run.jsonl");
     assert!(!all.is_empty() && all.iter().all(|one| one["parameters"]["radius"] == 1), "{all:#?}");

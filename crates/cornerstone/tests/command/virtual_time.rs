@@ -42,10 +42,10 @@ fn the_computing_of_other_threads_is_told_at_the_end() {
     let warning = "other threads computed";
     let four = ["-n", "4", "--fabric", "sim:cluster", "--report=r.html", "--report=r.json"];
     let ended = well(&lab, &four, "joins");
-    let told: Vec<&str> = ended.stderr.lines().filter(|line| line.contains(warning)).collect();
+    let printed: Vec<&str> = ended.stderr.lines().filter(|line| line.contains(warning)).collect();
     let line = "cornerstone: ranks 0, 2: other threads computed";
-    assert!(told.iter().any(|one| one.starts_with(line)), "{ended:#?}");
-    assert!(told[0].contains("virtual time does not count"), "{ended:#?}");
+    assert!(printed.iter().any(|one| one.starts_with(line)), "{ended:#?}");
+    assert!(printed[0].contains("virtual time does not count"), "{ended:#?}");
     let report: serde_json::Value =
         serde_json::from_slice(&std::fs::read(lab.path("r.json")).unwrap()).unwrap();
     let remarks = report["remarks"].as_array().unwrap();

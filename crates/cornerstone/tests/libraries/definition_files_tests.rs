@@ -14,12 +14,12 @@ fn a_line_is_counted_from_one_and_the_end_is_on_the_last() {
 
 #[test]
 fn a_mistake_in_toml_is_reported_with_its_line_and_key() {
-    let told = |at, message| toml_mistake("a.toml", "[m]\nrows = -9\n", at, message).to_string();
-    let negative = told(11, "invalid value: integer `-9`, expected usize");
+    let printed = |at, message| toml_mistake("a.toml", "[m]\nrows = -9\n", at, message).to_string();
+    let negative = printed(11, "invalid value: integer `-9`, expected usize");
     let words = "`rows`: invalid value: integer `-9`, expected a whole number from 0 on";
     assert_eq!(negative, format!("a.toml, line 2: {words}"));
-    assert_eq!(told(4, "unknown field `rows`"), "a.toml, line 2: unknown field `rows`");
-    assert_eq!(told(0, "wrong"), "a.toml, line 1: wrong");
+    assert_eq!(printed(4, "unknown field `rows`"), "a.toml, line 2: unknown field `rows`");
+    assert_eq!(printed(0, "wrong"), "a.toml, line 1: wrong");
 }
 
 #[test]

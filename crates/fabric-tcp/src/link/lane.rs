@@ -34,7 +34,7 @@ pub(super) struct Lane {
     read_there: u64,
     /// Number of bytes of bodies that were read from it, and of those that were reported to the other side.
     pub(super) read_here: u64,
-    told: u64,
+    acknowledged: u64,
     /// Time since when the other side is owed a report.
     pub(super) owes_since: Option<Instant>,
     /// Time at which the other side last read something from it, or it began to carry something.
@@ -91,7 +91,7 @@ impl Lane {
             sent: 0,
             read_there: 0,
             read_here: 0,
-            told: 0,
+            acknowledged: 0,
             owes_since: None,
             moved: now,
             heard: now,
@@ -121,7 +121,7 @@ impl Lane {
 
     /// Returns the number of bytes read that were not reported to the other side.
     pub(super) fn owed(&self) -> u64 {
-        self.read_here - self.told
+        self.read_here - self.acknowledged
     }
 
     pub(super) fn has_outgoing(&self) -> bool {
@@ -189,7 +189,7 @@ impl Lane {
     }
 
     fn queue(&mut self, kind: ChunkKind, offset: u64, body: Option<Rc<Vec<u8>>>, received: u64) {
-        self.told = self.read_here;
+        self.acknowledged = self.read_here;
         self.owes_since = None;
         let bytes = body.as_ref().map_or(0, |body| body.len() as u32);
         let header = ChunkHeader { kind, bytes, offset, received, read_here: self.read_here };

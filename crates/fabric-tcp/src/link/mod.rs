@@ -49,7 +49,7 @@ pub(crate) struct Link {
     arrival: Arrival,
     /// Offset of the last acknowledgement, and the time since when more has arrived. Acknowledgements on a broken
     /// connection do not count.
-    told: u64,
+    acknowledged: u64,
     untold_since: Option<Instant>,
     /// Time for which the other host may be unreachable.
     limit: Duration,
@@ -70,7 +70,7 @@ impl Link {
             paths,
             store: Store::default(),
             arrival: Arrival::default(),
-            told: 0,
+            acknowledged: 0,
             untold_since: None,
             limit,
             heard: now,
@@ -199,10 +199,10 @@ impl Link {
         for lane in &mut self.lanes {
             if lane.owed() >= ACKNOWLEDGE_BYTES || is_late(lane.owes_since) {
                 lane.say(ChunkKind::Acknowledgement, received);
-                self.told = received;
+                self.acknowledged = received;
             }
         }
-        if self.told == received {
+        if self.acknowledged == received {
             self.untold_since = None;
             return;
         }
@@ -211,7 +211,7 @@ impl Link {
         let lane = self.lanes.iter_mut().min_by_key(|lane| lane.stands_still(now));
         if let Some(lane) = lane.filter(|_| is_late(self.untold_since)) {
             lane.say(ChunkKind::Acknowledgement, received);
-            self.told = received;
+            self.acknowledged = received;
         }
     }
 
@@ -228,8 +228,8 @@ impl Link {
             while let Some(chunk) = self.store.next_waiting()
                 && let Some(lane) = choose(&mut self.lanes)
             {
-                self.told = self.arrival.expected();
-                lane.send(chunk, self.told, now);
+                self.acknowledged = self.arrival.expected();
+                lane.send(chunk, self.acknowledged, now);
                 let number = lane.number;
                 self.store.assign(number);
             }
@@ -245,7 +245,7 @@ impl Link {
     fn lose(&mut self, index: usize) {
         let lane = self.lanes.remove(index);
         self.store.send_again(lane.number);
-        self.told = 0;
+        self.acknowledged = 0;
     }
 
     /// Does everything that depends on time: acknowledges, detects connections that stand still, and fails the link.

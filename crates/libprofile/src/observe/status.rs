@@ -3,7 +3,7 @@
 
 use std::ffi::c_int;
 
-use super::wait::told;
+use super::wait::reported;
 use super::{around, around_status};
 use crate::abi::*;
 use crate::data::Call;
@@ -67,7 +67,7 @@ pub(crate) unsafe fn status_some(
     around(
         call,
         || real(statuses),
-        |recorder, span| match told(ended, indices) {
+        |recorder, span| match reported(ended, indices) {
             [] => recorder.poll(span),
             all => {
                 let all = all.iter().copied();

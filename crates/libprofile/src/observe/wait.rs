@@ -275,7 +275,7 @@ pub(crate) unsafe fn wait_some(
     statuses: *mut Status,
 ) -> c_int {
     let note = |recorder: &mut Recorder, span: &Span, requests: &[Request], statuses| {
-        recorder.ended_some(span, requests, told(ended, indices), statuses);
+        recorder.ended_some(span, requests, reported(ended, indices), statuses);
     };
     around_requests(call, real, (count, requests), statuses, false, note)
 }
@@ -290,7 +290,7 @@ pub(crate) unsafe fn test_some(
     indices: *const c_int,
     statuses: *mut Status,
 ) -> c_int {
-    let note = |recorder: &mut Recorder, span: &Span, requests: &[Request], statuses| match told(
+    let note = |recorder: &mut Recorder, span: &Span, requests: &[Request], statuses| match reported(
         ended, indices,
     ) {
         [] => recorder.poll(span),
@@ -300,7 +300,7 @@ pub(crate) unsafe fn test_some(
 }
 
 /// Returns the indices that the library has reported.
-pub(super) unsafe fn told<'a>(ended: *const c_int, indices: *const c_int) -> &'a [c_int] {
+pub(super) unsafe fn reported<'a>(ended: *const c_int, indices: *const c_int) -> &'a [c_int] {
     match usize::try_from(*ended) {
         Ok(count) if count > 0 => std::slice::from_raw_parts(indices, count),
         _ => &[],

@@ -62,11 +62,11 @@ impl Setup {
         context: u32,
         to: usize,
     ) -> Result<(Request, Storage)> {
-        let told = Storage::from(self.to_bytes());
-        let data = told.readable(0..told.bytes());
+        let memory = Storage::from(self.to_bytes());
+        let data = memory.readable(0..memory.bytes());
         let to = Destination { rank: to, context, tag: TAG };
         let started = endpoint.post_send(to, data, Completion::Local)?;
-        Ok((started, told))
+        Ok((started, memory))
     }
 }
 
@@ -103,23 +103,23 @@ impl Sender {
     fn advance<E: Endpoint>(&mut self, context: u32, endpoint: &mut E) -> Result {
         self.meet();
         while !self.waiting.is_empty() {
-            let (started, told) = match &self.next {
-                Some((started, told)) => (*started, told.clone()),
+            let (started, memory) = match &self.next {
+                Some((started, memory)) => (*started, memory.clone()),
                 None => {
-                    let told = Storage::zeroed(Setup::BYTES);
+                    let memory = Storage::zeroed(Setup::BYTES);
                     let source = Some(self.rank as u32);
                     let selector = Selector { context, source, tag: Some(TAG) };
-                    let room = told.writable(0..told.bytes());
-                    (endpoint.post_receive(selector, room)?, told)
+                    let room = memory.writable(0..memory.bytes());
+                    (endpoint.post_receive(selector, room)?, memory)
                 }
             };
             if !endpoint.is_done(started) {
-                self.next = Some((started, told));
+                self.next = Some((started, memory));
                 return Ok(());
             }
             self.next = None;
             endpoint.end(started);
-            self.unmet.push_back(told.with(0..told.bytes(), Setup::from_bytes));
+            self.unmet.push_back(memory.with(0..memory.bytes(), Setup::from_bytes));
             self.meet();
         }
         Ok(())

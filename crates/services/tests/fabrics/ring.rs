@@ -165,11 +165,11 @@ fn bad_use_is_told_by_name_and_leaves_the_ring_whole() {
         in_ring(rank, |node| {
             let me = node.me();
             for destinations in [0, 1 << me, 0b1000, u32::MAX] {
-                let told = node.send_to_many(destinations, 0, &[]).unwrap_err();
-                assert_eq!(told, Error::NotOnRing { destinations, me, nodes: 3 });
+                let printed = node.send_to_many(destinations, 0, &[]).unwrap_err();
+                assert_eq!(printed, Error::NotOnRing { destinations, me, nodes: 3 });
             }
-            let told = node.receive(me, 0, &mut []).unwrap_err();
-            assert_eq!(told, Error::NotOnRing { destinations: 1 << me, me, nodes: 3 });
+            let printed = node.receive(me, 0, &mut []).unwrap_err();
+            assert_eq!(printed, Error::NotOnRing { destinations: 1 << me, me, nodes: 3 });
             let none = contract::Error::InvalidRank { rank: 3, size: 3 };
             assert_eq!(node.send(3, 0, &[]), Err(Error::Fabric(none.clone())));
             assert_eq!(node.broadcast(3, &mut []), Err(Error::Fabric(none)));
@@ -192,12 +192,12 @@ fn bad_use_is_told_by_name_and_leaves_the_ring_whole() {
             }
             node.barrier()?;
             // Every node gets the error with the different calls, and all can continue.
-            let told = match me {
+            let printed = match me {
                 2 => node.broadcast(1, &mut [0; 5]),
                 _ => node.barrier(),
             };
             assert_eq!(
-                told.unwrap_err().to_string(),
+                printed.unwrap_err().to_string(),
                 "node 2 has called a broadcast of 5 bytes from node 1 where node 0 has called a barrier"
             );
             node.barrier()
@@ -220,9 +220,9 @@ fn a_ring_has_as_many_nodes_as_a_word_has_bits() {
         })
     });
     on_each_fabric(RING_NODES_MAX + 1, |rank| {
-        let told = SharcRing::open(rank).map(drop).unwrap_err();
+        let printed = SharcRing::open(rank).map(drop).unwrap_err();
         assert_eq!(
-            told.to_string(),
+            printed.to_string(),
             "a ring has at most 32 nodes, for an address is a bit of a 32-bit word, and there are 33 ranks"
         );
         Ok(())
@@ -232,7 +232,7 @@ fn a_ring_has_as_many_nodes_as_a_word_has_bits() {
 #[test]
 fn a_neighbour_that_ends_is_an_error_of_whoever_needs_it() {
     // Node 2 waits for node 0 over node 1, which ends.
-    let told = failure(3, |rank| {
+    let printed = failure(3, |rank| {
         let me = rank.rank();
         let mut ring = SharcRing::open(rank)?;
         match me {
@@ -241,12 +241,12 @@ fn a_neighbour_that_ends_is_an_error_of_whoever_needs_it() {
             _ => ring.enter(rank).receive(0, 0, &mut [0]).map(drop),
         }
     });
-    assert_eq!(told, "rank 1: a fault of node 1");
+    assert_eq!(printed, "rank 1: a fault of node 1");
     // Both nodes receive, and none sends.
-    let told = failure(2, |rank| {
+    let printed = failure(2, |rank| {
         let mut ring = SharcRing::open(rank)?;
         let mut node = ring.enter(rank);
         node.receive(1 - node.me(), 0, &mut [0]).map(drop)
     });
-    assert!(told.contains("waits"), "{told}");
+    assert!(printed.contains("waits"), "{printed}");
 }

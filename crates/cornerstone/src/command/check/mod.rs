@@ -73,7 +73,7 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
     );
     let outcome = Outcome { confirmed, once, undecided, missing: check.missing(&first) };
     let text = match arguments.format {
-        Publication::Table => outcome.told(&check, &first),
+        Publication::Table => outcome.in_words(&check, &first),
         format => {
             outcome.notes().iter().for_each(|line| note(line));
             outcome.published(&check, &first, format)

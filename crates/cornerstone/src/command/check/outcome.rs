@@ -86,7 +86,7 @@ impl Outcome<'_> {
     }
 
     /// Returns the text for the terminal.
-    pub(super) fn told(&self, check: &Check<'_>, run: &Run) -> String {
+    pub(super) fn in_words(&self, check: &Check<'_>, run: &Run) -> String {
         let known =
             run.measurements.iter().filter(|m| check.series(&Name::of(m)).is_some()).count();
         let limit = percent(check.arguments.threshold.0);

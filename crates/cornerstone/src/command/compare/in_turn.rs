@@ -69,7 +69,7 @@ pub(super) fn execute(arguments: &CompareArguments) -> Result<ExitCode, Failure>
         Outcome::of(&compared, arguments)
     } else {
         let outcome = show(&compared, arguments)?;
-        print(&pair.told(&compared))?;
+        print(&pair.summary(&compared))?;
         outcome
     };
     Ok(outcome.status())
@@ -318,7 +318,7 @@ impl Pair {
     }
 
     /// Returns the number of launches, and the names of the undecided numbers.
-    fn told(&self, compared: &ComparedRuns) -> String {
+    fn summary(&self, compared: &ComparedRuns) -> String {
         let untold: Vec<String> = compared
             .comparisons
             .iter()

@@ -47,10 +47,10 @@ fn a_mapping_is_doubled_by_one_command_and_its_limiting_stage_is_told() {
     assert_eq!(median(4, "one of 2 copies", "period-in-turn"), copy / 2.0);
     // One copy takes as long for a matrix as the doubled chain takes for two.
     assert!((copy / 2.0 / median(4, "chain", "period") - 1.0).abs() < 0.3, "{copy}");
-    for told in
+    for printed in
         ["The chain over more ranks", "over 4 ranks a stage ", " limits the period: it takes "]
     {
-        assert!(ended.stdout.contains(told), "{told}\n{}", ended.stdout);
+        assert!(ended.stdout.contains(printed), "{printed}\n{}", ended.stdout);
     }
 }
 

@@ -99,12 +99,12 @@ fn late_matrices_are_told_with_the_pauses_that_put_them_off() {
     ended.refuses(1, &["pipeline, 2 ranks: 2.00 ms is refused"]);
     // A pause at the beginning of a period delays the source by the whole pause, and every late matrix is late because
     // of it.
-    for told in [
+    for printed in [
         "did something else for 9.00 ms",
         "when the rank should have begun",
         "explain 8 of the 8 latest",
     ] {
-        assert!(ended.stdout.contains(told), "{told}: {ended:#?}");
+        assert!(ended.stdout.contains(printed), "{printed}: {ended:#?}");
     }
     let found = lab.measurements("run.jsonl");
     let search = &found.iter().find(|m| m["search"].is_object()).unwrap()["search"];
@@ -138,8 +138,8 @@ fn each_part_of_the_hygiene_is_left_out_in_turn() {
     let found = lab.measurements("run.jsonl");
     for without in ["lock", "pin"] {
         let period = found.iter().find(|m| m["parameters"]["without"] == without).unwrap();
-        let told =
+        let printed =
             found.iter().find(|m| m["parameters"]["without"] == without && !m["search"].is_null());
-        assert_eq!(told.unwrap()["search"]["hygiene"][without], "off", "{period:#?}");
+        assert_eq!(printed.unwrap()["search"]["hygiene"][without], "off", "{period:#?}");
     }
 }

@@ -80,8 +80,8 @@ fn signal_to_noise_db(lab: &Lab) -> f64 {
 #[test]
 fn the_target_of_an_image_is_found_with_the_gain_of_its_chirps() {
     let lab = Lab::new();
-    let told = run_of(&lab, IMAGE);
-    assert!(told.contains("target at row 25, column 11: "), "{told}");
+    let printed = run_of(&lab, IMAGE);
+    assert!(printed.contains("target at row 25, column 11: "), "{printed}");
     // 5 dB of the target and 10 log 128 of the chirps, within the effect of noise on an amplitude 20 times its own.
     // Near the edges the filters are not full yet, so the median power of noise, with which it is compared, is 1.6 dB
     // below that of full ones.

@@ -69,12 +69,12 @@ fn a_chain_without_messages_takes_its_computing_and_no_more() {
     assert_eq!(turns["samples"].as_array().unwrap().len(), 1, "another would say the same");
     // 2 ms are 390.625 times that.
     assert!((of("period-per-computing") - 390.625).abs() < 0.1);
-    for told in ["back to back 5.12 µs a matrix", "the chain 1.00 times that", "390.62 times"] {
-        assert!(ended.stdout.contains(told), "{told}: {ended:#?}");
+    for printed in ["back to back 5.12 µs a matrix", "the chain 1.00 times that", "390.62 times"] {
+        assert!(ended.stdout.contains(printed), "{printed}: {ended:#?}");
     }
     let report = std::fs::read_to_string(lab.path("run.html")).unwrap();
-    for told in ["Back to back 5.12 µs a matrix", "the chain 1.00 times that", "390.62 times"] {
-        assert!(report.contains(told), "{told} is not in the report");
+    for printed in ["Back to back 5.12 µs a matrix", "the chain 1.00 times that", "390.62 times"] {
+        assert!(report.contains(printed), "{printed} is not in the report");
     }
 }
 
