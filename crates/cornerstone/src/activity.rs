@@ -11,7 +11,7 @@ use crate::call_sites::CallSites;
 const MOST_LINES: usize = 40;
 
 /// Writes the state of the ranks to standard error, at the user's request.
-pub(crate) fn tell(what: &str, ranks: &[RankActivity]) {
+pub(crate) fn report(what: &str, ranks: &[RankActivity]) {
     let words = format!("cornerstone: {what}\n{}\n", describe(ranks));
     // A failed write does not end the run. There is one write because other processes write there too.
     let _ = std::io::stderr().write_all(words.as_bytes());

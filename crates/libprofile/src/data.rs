@@ -234,12 +234,12 @@ impl Data {
     ///
     /// # Safety
     /// The arrays have a number for each.
-    pub(crate) unsafe fn each_part(&self, members: u32, mut tell: impl FnMut(Part)) {
+    pub(crate) unsafe fn each_part(&self, members: u32, mut each: impl FnMut(Part)) {
         let Data { start, count, datatype, .. } = *self;
         let part = Part { start, count, datatype, displacement: 0, in_elements: true };
         let Some(Many { counts, displacements, types }) = self.many else {
             let times = if self.is_each { i64::from(members) } else { 1 };
-            return tell(Part { count: count.saturating_mul(times), ..part });
+            return each(Part { count: count.saturating_mul(times), ..part });
         };
         let mut before = 0;
         for member in 0..members as usize {
@@ -257,7 +257,7 @@ impl Data {
                 Displacements::Own(_) => continue,
             }
             before += part.count;
-            tell(part);
+            each(part);
         }
     }
 

@@ -85,7 +85,7 @@ impl Region {
     }
 
     /// Passes its bytes on in blocks. Returns false if some could not be read because the program has freed them.
-    pub(crate) fn read(&self, mut tell: impl FnMut(&[u8])) -> bool {
+    pub(crate) fn read(&self, mut each: impl FnMut(&[u8])) -> bool {
         let mut block = Vec::with_capacity(BLOCK_BYTES);
         let mut pieces: Vec<Range<usize>> = Vec::new();
         for range in &self.ranges {
@@ -94,13 +94,13 @@ impl Region {
                 let fits = pieces.first().zip(pieces.last()).is_none_or(|(first, last)| {
                     piece.end - first.start <= BLOCK_BYTES && piece.start - last.end < PAGE_BYTES
                 });
-                if !fits && !read_pieces(&mut pieces, &mut block, &mut tell) {
+                if !fits && !read_pieces(&mut pieces, &mut block, &mut each) {
                     return false;
                 }
                 pieces.push(piece);
             }
         }
-        read_pieces(&mut pieces, &mut block, &mut tell)
+        read_pieces(&mut pieces, &mut block, &mut each)
     }
 
     /// Returns a checksum of the bytes: FNV-1a over words, then over the remaining bytes of each block. Returns `None`
@@ -121,7 +121,7 @@ impl Region {
 fn read_pieces(
     pieces: &mut Vec<Range<usize>>,
     block: &mut Vec<u8>,
-    tell: &mut impl FnMut(&[u8]),
+    each: &mut impl FnMut(&[u8]),
 ) -> bool {
     let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return true };
     let start = first.start;
@@ -130,7 +130,7 @@ fn read_pieces(
         return false;
     }
     for piece in pieces.drain(..) {
-        tell(&block[piece.start - start..piece.end - start]);
+        each(&block[piece.start - start..piece.end - start]);
     }
     true
 }

@@ -270,7 +270,7 @@ fn watch(arguments: &LaunchArguments) -> Watch {
             HangAction::Tell => OnHang::Report,
         },
         standstill: arguments.watch.map(|limit| Duration::from_secs_f64(limit.0)),
-        report: activity::tell,
+        report: activity::report,
     }
 }
 

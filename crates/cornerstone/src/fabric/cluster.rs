@@ -246,7 +246,7 @@ fn set_program(options: &mut LaunchOptions, program: &OsStr, rest: &[OsString], 
     options.rank_names.clone_from(&part.ranks);
     // Each host monitors its own ranks only. It takes part in the search for deadlocks of all ranks.
     options.watch =
-        Some(Watch { on_hang: OnHang::Ignore, standstill: None, report: activity::tell });
+        Some(Watch { on_hang: OnHang::Ignore, standstill: None, report: activity::report });
     let is_bound_to_one = matches!(options.binding, Binding::OneCoreEach);
     openmp::settle(&mut options.environment, part.ranks.len(), is_bound_to_one);
 }

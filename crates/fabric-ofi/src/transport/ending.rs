@@ -14,7 +14,7 @@ impl Libfabric {
     /// Informs all others that this rank starts no more messages of its own and receives none.
     pub(super) fn tell_left(&mut self, messages: &mut Messages) -> Result<()> {
         self.end = End::Left;
-        self.tell_all(messages, ImmediateData::Left(self.rank as u32))?;
+        self.notify_all(messages, ImmediateData::Left(self.rank as u32))?;
         self.connections.leave(messages)
     }
 
@@ -22,7 +22,7 @@ impl Libfabric {
     pub(super) fn go_on_ending(&mut self, messages: &mut Messages) -> Result<bool> {
         if matches!(self.end, End::No | End::Left) {
             self.end = End::SaysGoodbye;
-            self.tell_all(messages, ImmediateData::Goodbye(self.rank as u32))?;
+            self.notify_all(messages, ImmediateData::Goodbye(self.rank as u32))?;
         }
         if self.end == End::SaysGoodbye && !self.slots.has_words() {
             self.end = End::Closes;
@@ -30,9 +30,9 @@ impl Libfabric {
         if self.end == End::Closes { self.connections.advance_end(messages) } else { Ok(false) }
     }
 
-    fn tell_all(&mut self, messages: &Messages, word: ImmediateData) -> Result<()> {
+    fn notify_all(&mut self, messages: &Messages, word: ImmediateData) -> Result<()> {
         let (me, ranks) = (self.rank, self.peers.len());
-        (0..ranks).filter(|&rank| rank != me).try_for_each(|rank| self.tell(messages, rank, word))
+        (0..ranks).filter(|&rank| rank != me).try_for_each(|rank| self.notify(messages, rank, word))
     }
 
     pub(super) fn state_of(&self, rank: usize) -> PeerState {

@@ -95,7 +95,7 @@ impl Libfabric {
     }
 
     /// Sends a word to another rank.
-    pub(super) fn tell(
+    pub(super) fn notify(
         &mut self,
         messages: &Messages,
         to: usize,
@@ -172,7 +172,7 @@ impl Libfabric {
         }
         self.receiving += 1;
         let (sender, bytes) = (self.rank as u32, room.bytes() as u64);
-        self.tell(messages, source, ImmediateData::Cts { sender, number, bytes })?;
+        self.notify(messages, source, ImmediateData::Cts { sender, number, bytes })?;
         Ok(true)
     }
 

@@ -180,7 +180,7 @@ impl Checks {
             let (before, rest) = memory.split_at_mut(index);
             for old in before {
                 if let Some((at, bytes)) = rest[0].conflict(old) {
-                    tell(mapped, FindingKind::OwnOverlap, (site, site), at, bytes);
+                    record_finding(mapped, FindingKind::OwnOverlap, (site, site), at, bytes);
                 }
             }
         }
@@ -204,7 +204,7 @@ impl Checks {
                 (_, Access::Reads) => FindingKind::ReceiveOverSend,
                 _ => FindingKind::ReceivesOverlap,
             };
-            tell(mapped, kind, (site, other), at, bytes);
+            record_finding(mapped, kind, (site, other), at, bytes);
         }
     }
 
@@ -256,7 +256,7 @@ impl Checks {
         for posted in self.writing.iter().filter(is_freed) {
             if let Some(memory) = posted.memory.iter().find(|one| one.access == Access::Receives) {
                 let (at, bytes) = (memory.region.start(), memory.region.bytes());
-                tell(mapped, FindingKind::ReceiveFreed, (site, posted.site), at, bytes);
+                record_finding(mapped, FindingKind::ReceiveFreed, (site, posted.site), at, bytes);
             }
         }
         self.forget(request);
@@ -306,17 +306,17 @@ impl Posted {
             let (at, bytes) = (region.start(), region.bytes());
             let sites = (end.site, self.site);
             if sum.is_some() && region.sum() != sum {
-                tell(mapped, FindingKind::SendChanged, sites, at, bytes);
+                record_finding(mapped, FindingKind::SendChanged, sites, at, bytes);
             }
             if watched.as_mut().is_some_and(|one| one.was_changed(&region, end.received)) {
-                tell(mapped, FindingKind::ReceiveChanged, sites, at, bytes);
+                record_finding(mapped, FindingKind::ReceiveChanged, sites, at, bytes);
             }
         }
     }
 }
 
 /// Records a mistake, or counts it if it was recorded before.
-fn tell(
+fn record_finding(
     mapped: &mut Mapped,
     kind: FindingKind,
     (site, other): (u16, u16),

@@ -6,7 +6,7 @@ use kernels::fft::{BlockFft, nominal_operations};
 use kernels::{Complex32, corner_turn, corner_turn_in_place};
 use record::{ParameterValue, Parameters};
 
-use super::{PROCESSOR, case, choice, failed, tell, timed};
+use super::{PROCESSOR, case, choice, failed, report_rate, timed};
 use crate::bench::Bench;
 use crate::case::{Case, Scope};
 use crate::declaration::Benchmark;
@@ -75,7 +75,7 @@ fn turn(bench: &mut Bench<'_>) -> Result<()> {
     let work = Work::new(WorkKind::CornerTurnBytes, bytes as u64);
     let time = timed(bench, work, 1, || turn(input.elements_mut(), output.elements_mut()))?;
     match time {
-        Some(time) => tell(bench, time, "MB/s", bytes as f64),
+        Some(time) => report_rate(bench, time, "MB/s", bytes as f64),
         None => Ok(()),
     }
 }
@@ -137,7 +137,7 @@ fn fft_and_turn(bench: &mut Bench<'_>) -> Result<()> {
     let work = Work::new(WorkKind::Fft, operations as u64);
     let time = timed(bench, work, 1, || matrices.run(fused))?;
     match time {
-        Some(time) => tell(bench, time, "MFLOP/s", operations),
+        Some(time) => report_rate(bench, time, "MFLOP/s", operations),
         None => Ok(()),
     }
 }

@@ -3,7 +3,7 @@
 use contract::{Result, Work, WorkKind};
 use kernels::dhrystone::run;
 
-use super::{PROCESSOR, programs_run, tell, timed};
+use super::{PROCESSOR, programs_run, report_rate, timed};
 use crate::bench::Bench;
 use crate::declaration::Benchmark;
 use crate::paper;
@@ -28,7 +28,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     }
     let work = Work::new(WorkKind::FloatingPoint, u64::from(RUNS));
     match timed(bench, work, u64::from(RUNS), || run(std::hint::black_box(RUNS)))? {
-        Some(time) => tell(bench, time, "Dhrystones/s", 1e6),
+        Some(time) => report_rate(bench, time, "Dhrystones/s", 1e6),
         None => Ok(()),
     }
 }

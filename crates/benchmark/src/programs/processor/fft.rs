@@ -5,7 +5,7 @@ use contract::{Buffer, Result, Work, WorkKind};
 use kernels::Complex32;
 use kernels::fft::{BlockFft, LibraryFft, check_forward, nominal_operations};
 
-use super::{PROCESSOR, case, choice, failed, tell, timed};
+use super::{PROCESSOR, case, choice, failed, report_rate, timed};
 use crate::bench::Bench;
 use crate::case::{Case, Scope};
 use crate::declaration::Benchmark;
@@ -93,7 +93,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
         transform(&mut data[at..at + block])
     })?;
     match time {
-        Some(time) => tell(bench, time, "MFLOP/s", nominal_operations(points)),
+        Some(time) => report_rate(bench, time, "MFLOP/s", nominal_operations(points)),
         None => Ok(()),
     }
 }

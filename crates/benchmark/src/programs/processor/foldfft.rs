@@ -5,7 +5,7 @@ use contract::{Result, Work, WorkKind};
 use kernels::Complex32;
 use kernels::foldfft::{FoldFft, TYPICAL_SIZES, Variant, foldfft_operations};
 
-use super::{PROCESSOR, case, choice, failed, tell, timed};
+use super::{PROCESSOR, case, choice, failed, report_rate, timed};
 use crate::bench::Bench;
 use crate::case::{Case, Scope};
 use crate::declaration::Benchmark;
@@ -55,7 +55,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let work = Work::new(WorkKind::Fft, (operations * instances as f64) as u64);
     let time = timed(bench, work, instances as u64, || plan.compute(&input, &mut output))?;
     match time {
-        Some(time) => tell(bench, time, "MFLOP/s", operations),
+        Some(time) => report_rate(bench, time, "MFLOP/s", operations),
         None => Ok(()),
     }
 }

@@ -7,7 +7,7 @@ use kernels::fir::{FrequencyFir, TimeFir, frequency_operations, matched_filter, 
 use kernels::qr::{self, Qr};
 use kernels::{Complex32, Result as KernelResult};
 
-use super::{PROCESSOR, case, failed, tell, timed};
+use super::{PROCESSOR, case, failed, report_rate, timed};
 use crate::bench::Bench;
 use crate::case::{Case, Scope};
 use crate::declaration::Benchmark;
@@ -149,7 +149,7 @@ fn measure_bank(bench: &mut Bench<'_>, domain: Domain) -> Result<()> {
     };
     let work = Work::new(kind, operations as u64);
     let time = timed(bench, work, 1, || apply(&mut output, &mut bank))?;
-    time.map_or(Ok(()), |time| tell(bench, time, "MFLOP/s", operations))
+    time.map_or(Ok(()), |time| report_rate(bench, time, "MFLOP/s", operations))
 }
 
 fn measure_qr(bench: &mut Bench<'_>) -> Result<()> {
@@ -172,7 +172,7 @@ fn measure_qr(bench: &mut Bench<'_>) -> Result<()> {
     };
     let made: Vec<Complex32> = (0..rows * columns).map(product).collect();
     check("qr", &made, &matrix)?;
-    time.map_or(Ok(()), |time| tell(bench, time, "MFLOP/s", operations))
+    time.map_or(Ok(()), |time| report_rate(bench, time, "MFLOP/s", operations))
 }
 
 fn measure_cfar(bench: &mut Bench<'_>) -> Result<()> {
@@ -204,7 +204,7 @@ fn measure_cfar(bench: &mut Bench<'_>) -> Result<()> {
         let explanation = format!("it found {found} targets of {}", targets.len());
         return Err(failed(kernels::Error::WrongResult { benchmark: "cfar", explanation }));
     }
-    time.map_or(Ok(()), |time| tell(bench, time, "MFLOP/s", operations))
+    time.map_or(Ok(()), |time| report_rate(bench, time, "MFLOP/s", operations))
 }
 
 /// Returns a point of a wave that repeats in no power of two.

@@ -75,7 +75,7 @@ fn timed(
 }
 
 /// Reports a time, and the rate of `amount` units per millionth of a `unit`.
-fn tell(bench: &mut Bench<'_>, time: Measurement, unit: &str, amount: f64) -> Result<()> {
+fn report_rate(bench: &mut Bench<'_>, time: Measurement, unit: &str, amount: f64) -> Result<()> {
     let rate = rate(bench, &time, unit, amount)?;
     bench.tell(Event::Measured(std::iter::once(time).chain(rate).collect()))
 }

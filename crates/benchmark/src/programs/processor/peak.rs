@@ -4,7 +4,7 @@ use analysis::limits;
 use contract::{Result, Work, WorkKind};
 use kernels::peak::{Precision, run};
 
-use super::{PROCESSOR, case, choice, programs_run, tell, timed};
+use super::{PROCESSOR, case, choice, programs_run, report_rate, timed};
 use crate::bench::Bench;
 use crate::declaration::Benchmark;
 
@@ -41,7 +41,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
         Ok(())
     })?;
     match time {
-        Some(time) => tell(bench, time, "MFLOP/s", operations as f64),
+        Some(time) => report_rate(bench, time, "MFLOP/s", operations as f64),
         None => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use analysis::limits::BoundRule;
 use contract::{Result, Work, WorkKind};
 use kernels::stream::{Loop, Stream};
 
-use super::{PROCESSOR, case, choice, failed, programs_run, tell, timed};
+use super::{PROCESSOR, case, choice, failed, programs_run, report_rate, timed};
 use crate::bench::Bench;
 use crate::declaration::Benchmark;
 use crate::paper;
@@ -43,7 +43,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     })?;
     stream.check().map_err(failed)?;
     match time {
-        Some(time) => tell(bench, time, "MB/s", bytes as f64),
+        Some(time) => report_rate(bench, time, "MB/s", bytes as f64),
         None => Ok(()),
     }
 }

@@ -158,29 +158,29 @@ fn models(scope: &Scope) -> Vec<Case> {
 fn parameters(rule: &str, hits: &str, (messages, gap_us, flush): (u64, u64, u64)) -> Parameters {
     let percent = |share: f64| ParameterValue::Number((100.0 * share).round() as u64);
     let mut all = Parameters::from([(MESSAGES.to_string(), messages.into())]);
-    let mut tell = |name: &str, value: ParameterValue| all.insert(name.into(), value);
+    let mut add = |name: &str, value: ParameterValue| all.insert(name.into(), value);
     match Rule::from_str(rule) {
-        Ok(Rule::Uniform) | Err(_) => _ = tell(RULE, "uniform".into()),
+        Ok(Rule::Uniform) | Err(_) => _ = add(RULE, "uniform".into()),
         Ok(Rule::Sphere { radius, inside }) => {
-            tell(RULE, "sphere".into());
-            tell(RADIUS, u64::from(radius).into());
+            add(RULE, "sphere".into());
+            add(RADIUS, u64::from(radius).into());
             if inside < 1.0 {
-                tell(INSIDE, percent(inside));
+                add(INSIDE, percent(inside));
             }
         }
         Ok(Rule::Decreasing { decay }) => {
-            tell(RULE, "decreasing".into());
-            tell(DECAY, percent(decay));
+            add(RULE, "decreasing".into());
+            add(DECAY, percent(decay));
         }
     }
     match hits_of(hits).unwrap_or_default()[..] {
-        [] => _ = tell(HIT, 0u64.into()),
-        [hit] => _ = tell(HIT, percent(hit)),
-        _ => _ = tell(HITS, hits.into()),
+        [] => _ = add(HIT, 0u64.into()),
+        [hit] => _ = add(HIT, percent(hit)),
+        _ => _ = add(HITS, hits.into()),
     }
     for (name, value) in [(GAP, gap_us), (FLUSH, flush)] {
         if value > 0 {
-            tell(name, value.into());
+            add(name, value.into());
         }
     }
     all
