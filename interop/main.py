@@ -59,8 +59,8 @@ def arguments():
         nargs="*",
         metavar="SUITE",
         help=(
-            "random, mpi4py, mpich-abi, wheel, cuts, faults, osu, imb, mpich, races, fortran, libraries, mbi, programs; "
-            "all if none is named"
+            "random, mpi4py, mpich-abi, wheel, cuts, faults, osu, imb, mpich, races, fortran, libraries, mbi, "
+            "programs; all if none is named"
         ),
     )
     parser.add_argument("--ranks", metavar="N,N,...", help="the numbers of ranks, instead of each suite's own")

@@ -145,7 +145,7 @@ impl Selector {
 
 /// Returns the name of a call with its article.
 pub fn with_article(call: &str) -> String {
-    format!("{} {call}", if call.starts_with(['a', 'e', 'i']) { "an" } else { "a" })
+    format!("{} {call}", if call.starts_with(['a', 'e', 'i', 'M']) { "an" } else { "a" })
 }
 
 /// Returns whether a context is of the messages inside collectives.

@@ -251,7 +251,7 @@ impl Checks {
     }
 
     /// Records that the program frees a request. Nobody can know any more when a receive under way has ended.
-    pub(crate) fn freed(&mut self, mapped: &mut Mapped, request: Request, site: u16) {
+    pub(crate) fn freed(&self, mapped: &mut Mapped, request: Request, site: u16) {
         let is_freed = |one: &&Posted| one.is_certain && one.owner.request == request;
         for posted in self.writing.iter().filter(is_freed) {
             if let Some(memory) = posted.memory.iter().find(|one| one.access == Access::Receives) {
@@ -259,7 +259,6 @@ impl Checks {
                 record_finding(mapped, FindingKind::ReceiveFreed, (site, posted.site), at, bytes);
             }
         }
-        self.forget(request);
     }
 
     /// Removes an operation without checking it.

@@ -66,10 +66,8 @@ pub(crate) unsafe fn forget(
 ) -> c_int {
     let handle = request.as_ref().copied().unwrap_or(REQUEST_NULL);
     around(call, real, |recorder, span| {
-        recorder.call(span);
         recorder.check_freed(span, handle);
-        recorder.requests.remove(handle);
-        recorder.prepared_bytes.remove(&handle);
+        recorder.lose(span, handle);
     })
 }
 
@@ -80,5 +78,16 @@ pub(crate) unsafe fn cancel(
     real: impl FnOnce() -> c_int,
     request: *const Request,
 ) -> c_int {
-    forget(call, real, request)
+    let handle = request.as_ref().copied().unwrap_or(REQUEST_NULL);
+    around(call, real, |recorder, span| recorder.lose(span, handle))
+}
+
+impl Recorder {
+    /// Records a call after which nothing more is recorded for a request.
+    fn lose(&mut self, span: &Span, request: Request) {
+        self.call(span);
+        self.uncheck(request);
+        self.requests.remove(request);
+        self.prepared_bytes.remove(&request);
+    }
 }
