@@ -100,8 +100,9 @@ pub(super) fn pauses(measurement: &Measurement) -> Option<String> {
     }
     if pauses.not_kept > 0 {
         text += &format!(
-            "  {} more are only counted below; a longer --threshold records more\n",
-            pauses.not_kept
+            "  {} more, after the first {}, are only counted below; a longer --threshold records more\n",
+            pauses.not_kept,
+            quantity(pauses.at_s.last().copied().unwrap_or_default(), "s")
         );
     }
     for line in pauses.summary.iter().flat_map(pause_summary) {

@@ -72,7 +72,9 @@ fn claim(search: &PeriodSearch, period_us: f64) -> String {
     let period = quantity(period_us, "us");
     let verdict = if search.proven { "is sustained" } else { "is not refused" };
     let tried = search.trials.iter().filter(|trial| trial.period_us == period_us);
-    let shown = match (all_of(tried), search.miss_rate_max) {
+    // The bound is that of the confirmation, if there is one.
+    let tried = search.confirmation.clone().or_else(|| all_of(tried));
+    let shown = match (tried, search.miss_rate_max) {
         (Some(all), Some(bound)) => {
             format!(": {}, at most {}", missed(&all), share_at_most(bound))
         }
