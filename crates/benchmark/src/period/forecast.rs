@@ -239,7 +239,7 @@ impl Forecast {
             curve: curve.iter().map(point).collect(),
             without,
             without_stages,
-            without_all_us: self.shortest_us(&self.curve(&quiet)).filter(|_| self.explains),
+            without_all_us: self.without_us(&quiet, shortest_us).filter(|_| self.explains),
         }
     }
 }

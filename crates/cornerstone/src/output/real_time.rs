@@ -1,17 +1,17 @@
 //! The text below the table of a periodic benchmark: the result of the search, the latest instances, and the pauses.
 
-use analysis::pauses::{cause, explained};
+use analysis::pauses::{Explanation, explain, explained};
 use record::{During, Measurement, Pauses, PeriodSearch, SeenPause};
 
 use crate::wording::{
-    forecast, judged_times, late, outcome, pause_kind, pause_summary, quantity, without_pauses,
+    forecast, judged_times, late, outcome, pause_kind, pause_summary, quantity, whole_percent,
+    without_pauses,
 };
 
 /// Number of the latest instances that are shown. The results file has more.
 const LATE_SHOWN: usize = 3;
-/// Text for a late instance that no pause explains.
-const NO_PAUSE: &str = "no rank saw a pause that explains it: the work or its messages took too long, \
-    or a pause came in the middle of a message, where it is not detected";
+/// What may have taken the time that no pause explains.
+const NOT_EXPLAINED: &str = "work or messages that took longer, or pauses in the middle of a message, which are not detected";
 
 /// Returns the result of the search for a measurement's period, or `None` if there was none.
 pub(super) fn search(measurement: &Measurement) -> Option<String> {
@@ -24,8 +24,7 @@ pub(super) fn search(measurement: &Measurement) -> Option<String> {
         text += &format!("    {line}\n");
     }
     for one in search.worst.iter().take(LATE_SHOWN) {
-        let cause = cause(one, &search.pauses);
-        text += &format!("  {}\n    {}\n", late(one), cause.map_or(NO_PAUSE.into(), paused));
+        text += &format!("  {}\n    {}\n", late(one), cause(&explain(search, one)));
     }
     text += &blame(search).map_or_else(String::new, |blame| format!("  {blame}\n"));
     text += &hygiene(search);
@@ -38,7 +37,25 @@ fn name(measurement: &Measurement) -> String {
     format!("{}{}", measurement.benchmark, shown.collect::<String>())
 }
 
-/// Returns a sentence about the pause that made an instance late.
+/// Returns how far pauses explain an instance.
+fn cause(found: &Explanation<'_>) -> String {
+    let us = |us: f64| quantity(us, "us");
+    let longer = us(found.longer_us);
+    match found.longest {
+        None => format!("no pause explains the {longer} beyond the usual: {NOT_EXPLAINED}"),
+        Some(pause) if found.is_whole() => {
+            format!("pauses explain the {longer} beyond the usual: {}", paused(pause))
+        }
+        Some(pause) => format!(
+            "pauses explain {} of the {longer} beyond the usual: {}; {} are not explained: {NOT_EXPLAINED}",
+            us(found.by_pauses_us),
+            paused(pause),
+            us(found.rest_us())
+        ),
+    }
+}
+
+/// Returns a sentence about the longest pause that affected an instance.
 fn paused(pause: &SeenPause) -> String {
     let during = match pause.during {
         During::Waiting => "when the rank should have begun".to_owned(),
@@ -48,7 +65,7 @@ fn paused(pause: &SeenPause) -> String {
         },
     };
     format!(
-        "because the processor of rank {} did something else for {}, {:.3} s after the search began, {during}",
+        "the processor of rank {} did something else for {}, {:.3} s after the search began, {during}",
         pause.rank,
         quantity(pause.length_us, "us"),
         pause.at_s
@@ -76,12 +93,16 @@ fn hygiene(search: &PeriodSearch) -> String {
     text
 }
 
-/// Returns the number of the latest instances that pauses explain, if not all of them are shown.
+/// Returns how far pauses explain the latest instances, if not all of them are shown.
 fn blame(search: &PeriodSearch) -> Option<String> {
     let late = search.worst.len();
     (late > LATE_SHOWN).then(|| {
-        let by_pauses = explained(search);
-        format!("pauses of the processors explain {by_pauses} of the {late} latest instances")
+        let (share, wholly) = explained(search);
+        format!(
+            "pauses of the processors explain {} of the time that the {late} latest instances took beyond the usual, and {wholly} \
+             of them wholly",
+            whole_percent(share)
+        )
     })
 }
 

@@ -102,7 +102,7 @@ fn late_matrices_are_told_with_the_pauses_that_put_them_off() {
     for told in [
         "did something else for 9.00 ms",
         "when the rank should have begun",
-        "explain 8 of the 8 latest",
+        "explain 100 % of the time that the 8 latest instances took beyond the usual, and 8 of them wholly",
     ] {
         assert!(ended.stdout.contains(told), "{told}: {ended:#?}");
     }
