@@ -331,7 +331,9 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         let for_waiting = self.for_waiting().div_ceil(GROWTH) * (GROWTH + 1);
         let free = settings.trials_are_free();
         if free && self.is_steady {
-            return self.to_be_confirmed().instances_needed().max(for_waiting);
+            let is_given = settings.period_s.is_some();
+            let wanted = if is_given { self.wanted } else { self.to_be_confirmed() };
+            return wanted.instances_needed().max(for_waiting);
         }
         let shorter = self.forecast.as_ref().filter(|_| free).map_or(u64::MAX, |_| {
             let part = (SHARE_PREDICTED * self.schedule.finding_s / period.as_s()) as u64;

@@ -1,7 +1,7 @@
 //! The text below the table of a periodic benchmark: the result of the search, the latest instances, and the pauses.
 
 use analysis::pauses::{Explanation, explain, explained};
-use record::{During, Measurement, Pauses, PeriodSearch, SeenPause};
+use record::{During, LateInstance, Measurement, Pauses, PeriodSearch, SeenPause};
 
 use crate::wording::{
     forecast, judged_times, late, outcome, pause_kind, pause_summary, quantity, whole_percent,
@@ -25,6 +25,7 @@ pub(super) fn search(measurement: &Measurement) -> Option<String> {
     }
     for one in search.worst.iter().take(LATE_SHOWN) {
         text += &format!("  {}\n    {}\n", late(one), cause(&explain(search, one)));
+        text += throttling(search, one).unwrap_or_default();
     }
     text += &blame(search).map_or_else(String::new, |blame| format!("  {blame}\n"));
     text += &hygiene(search);
@@ -35,6 +36,19 @@ fn name(measurement: &Measurement) -> String {
     let parameters = measurement.parameters.iter();
     let shown = parameters.map(|(name, value)| format!(" {}={value}", name.replace('_', " ")));
     format!("{}{}", measurement.benchmark, shown.collect::<String>())
+}
+
+/// Lengths of pauses that may be Linux's throttling of real-time groups: by default ranks of a fixed priority run for 950 ms
+/// in each second (`kernel.sched_rt_runtime_us`, sched(7)), and are stopped for the rest of it.
+const THROTTLED_US: std::ops::RangeInclusive<f64> = 40e3..=60e3;
+const THROTTLING: &str = "    this is as long as Linux stops programs of a fixed priority in each second, unless kernel.sched_rt_runtime_us is -1 \
+     (real-time throttling)\n";
+
+/// Returns a remark on a late instance whose longest pause is as long as the throttling of its ranks' fixed priority.
+fn throttling(search: &PeriodSearch, late: &LateInstance) -> Option<&'static str> {
+    let has_priority = search.hygiene.get("fifo").is_some_and(|fifo| fifo.starts_with("granted"));
+    let longest_us = explain(search, late).longest?.length_us;
+    (has_priority && THROTTLED_US.contains(&longest_us)).then_some(THROTTLING)
 }
 
 /// Returns how far pauses explain an instance.
