@@ -151,6 +151,7 @@ mod tests {
             confirm_times: 0,
             forecast: None,
             no_forecast: None,
+            launches: 0,
             trials: vec![trial],
             worst,
             pauses,

@@ -134,6 +134,7 @@ fn a_proof_that_was_stopped_goes_on_and_adds_up() {
     ]);
     assert_eq!(resumed.status, Some(0), "{resumed:#?}");
     assert!(resumed.stdout.contains("0 of 760 missed"), "{resumed:#?}");
+    assert!(!resumed.stdout.contains("launches"), "{resumed:#?}");
     let after: Vec<Value> = search(&lab, "b.jsonl")["trials"].as_array().unwrap().clone();
     let after: Vec<u64> = after.iter().map(|one| one["instances"].as_u64().unwrap()).collect();
     assert_eq!(after, [made[0], 760 - made[0]]);
