@@ -172,9 +172,9 @@ fn coverage(job: Job, machine: [f64; 2], limit_s: f64, searches: u64) -> Coverag
 }
 
 /// Number of searches of each job on each machine within each time.
-const SEARCHES: u64 = 10;
+const SEARCHES: u64 = 30;
 
-/// Prints the table of docs/results.md. At 95 % confidence more than 8 % of 240 intervals are false once in 40 times.
+/// Prints the table of docs/results.md. Of 720 intervals that are false once in 20 times more than 8 % are once in 10 000.
 #[test]
 #[ignore = "long"]
 fn intervals_cover_the_truth() {
