@@ -11,6 +11,8 @@ use crate::wording::{limit_of_chain, quantity};
 
 /// Parameters of a case of a chain that is measured as its file describes it.
 const OWN: [&str; 3] = ["chain", "mode", "rows"];
+/// Largest number of ranks of a chain that is simulated for this. Larger ones take longer than a reader of a table waits.
+const RANKS_MAX: usize = 16;
 /// Difference of the model's time from the measured one, as a share, from which it is stated.
 const DIFFERENCE: f64 = 0.02;
 
@@ -22,6 +24,12 @@ pub(crate) fn chain_limit<'a>(
     get: impl Fn(&Parameters, &str) -> Option<&'a Measurement>,
 ) -> Option<String> {
     let chain = chain_of(&header.texts, case)?;
+    if chain.ranks() > RANKS_MAX {
+        let file = &chain.file;
+        return Some(format!(
+            "`cornerstone tradeoff MACHINE --pipeline {file}` finds what limits the chain"
+        ));
+    }
     let measured_us = get(case, "back-to-back")?.summary.median;
     let changes = ChainChanges::default();
     if simulated_machine(&header.fabric.name).is_some() {
