@@ -56,6 +56,7 @@ pub use options::RunOption;
 pub use overview::{OVERVIEW, OverviewNumber};
 pub use paper::{Paper, PaperPart};
 pub use period::WITHOUT;
+pub use pipeline::matrix_us;
 pub use plan::{PlanError, check_request, plan, without_wanted_algorithm};
 pub use presentation::{HasFigure, Headline, KeyFigure, OsuColumns, OsuTest, View};
 pub use programs::{Interpreter, check_traffic_hits, check_traffic_rule};

@@ -46,6 +46,8 @@ pub enum RunOption {
     Limit,
     /// The kernel's tracer of pauses.
     Osnoise,
+    /// The time by which sleeps may end later.
+    TimerSlack,
     /// Rules of spatial locality.
     Rule,
     /// Probabilities of hits.
@@ -109,6 +111,7 @@ impl RunOption {
             Threshold => "threshold",
             Limit => "limit",
             Osnoise => "osnoise",
+            TimerSlack => "timer-slack",
             Rule => "rule",
             Hits => "hits",
             Messages => "messages",

@@ -152,6 +152,9 @@ pub struct RealTime {
     /// True if the system's tracer names the causes of pauses, if it is permitted.
     #[serde(default)]
     pub trace_pauses: bool,
+    /// Time by which the system may end a sleep of a rank later, in seconds; the system's own if not specified.
+    #[serde(default)]
+    pub timer_slack_s: Option<f64>,
     /// Number of floating-point operations that a task computes in each of its periods, if a benchmark has tasks.
     pub load: Option<u64>,
     /// True if a search reports which pauses prevent which shorter period.
@@ -282,6 +285,7 @@ impl Default for RealTime {
             threshold_s: None,
             pause_limit_s: None,
             trace_pauses: false,
+            timer_slack_s: None,
             load: None,
             explain: false,
             os_isolation: OsIsolation::default(),

@@ -74,6 +74,14 @@ pub trait Rank {
     /// Waits until `now() >= time`, as precisely as the machine allows.
     fn wait_until(&mut self, time: Time);
 
+    /// Lets the time pass in which polls of this rank (reads of the clock, tests) would find nothing, at most until
+    /// `time`. Returns whether any has passed. A program that polls calls it between polls, so that a simulated machine need not
+    /// simulate each. There it returns before a pause of the processor begins, so that polls notice the pause. A real
+    /// machine returns false at once.
+    fn skip_idle_polls(&mut self, _time: Time) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Runs `body`, whose computation is described by `work`.
     ///
     /// A real machine runs `body`. A simulated one lets as much time pass as `work` takes, and runs `body` only if it

@@ -1,5 +1,8 @@
 //! Names of fabrics in the user interface and in results files: `NAME` or `NAME:ARGUMENT`.
 
+use fabric_sim::Machine;
+use record::RunHeader;
+
 /// Processes of this host over shared memory.
 pub(crate) const LOCAL: &str = "local";
 /// Processes over TCP.
@@ -16,6 +19,27 @@ pub(crate) const SIMULATED: &str = "sim";
 /// Returns the machine that the fabric of this name simulates, or `None` for a real fabric.
 pub(crate) fn simulated_machine(fabric: &str) -> Option<&str> {
     fabric.strip_prefix(SIMULATED)?.strip_prefix(':')
+}
+
+/// Prefix of the name of a machine file among the texts of a run's record.
+const MACHINE: &str = "machine ";
+
+/// Returns the text of the file of a simulated machine for a run's record, with its name there. `None` for a built-in
+/// machine, and for a file that cannot be read.
+pub(crate) fn text_of_machine(machine: &str) -> Option<(String, String)> {
+    let text = machine.ends_with(".toml").then(|| std::fs::read_to_string(machine).ok())?;
+    text.map(|text| (format!("{MACHINE}{machine}"), text))
+}
+
+/// Returns the machine that a run simulated: the file among the texts of its record, or else the built-in one. `None` for a
+/// real fabric, or if the machine is unknown.
+pub(crate) fn machine_of(header: &RunHeader) -> Option<Machine> {
+    let name = simulated_machine(&header.fabric.name)?;
+    let file = header.texts.iter().find_map(|(key, text)| Some((key.strip_prefix(MACHINE)?, text)));
+    match file {
+        Some((file, text)) => fabric_sim::machine::parse(file, text).ok(),
+        None => fabric_sim::machine::find_built_in(name).ok(),
+    }
 }
 
 /// Returns whether messages go through the library of an MPI.

@@ -4,6 +4,7 @@
 mod activity;
 mod arguments;
 mod call_sites;
+mod chain_limit;
 mod choice;
 mod clocks;
 mod command;

@@ -19,6 +19,10 @@ pub struct FabricDescription {
     /// Kinds of work for which a simulated machine has no rate, so that they take no time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_rate: Vec<WorkKind>,
+    /// True if the same work always takes the same time: on a simulated machine without pauses, faults and shared
+    /// processors.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_steady: bool,
     /// Properties that a model of a fabric in shared memory needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_memory: Option<SharedMemory>,

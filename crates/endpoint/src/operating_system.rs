@@ -45,6 +45,11 @@ pub trait OperatingSystem {
     /// Sleeps for `span` from now on. A signal may end the sleep early.
     fn sleep(&mut self, call: SleepCall, span: TimeSpan) -> Result<(), String>;
 
+    /// Permits the system to end sleeps of this rank this much later, so that it wakes up less often; `None` for its default.
+    fn set_timer_slack(&mut self, _slack: Option<TimeSpan>) -> Result<(), String> {
+        Err("this system has no timer slack".into())
+    }
+
     /// Yields the processor to another program, if one is ready.
     fn yield_processor(&self);
 

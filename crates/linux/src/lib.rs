@@ -13,10 +13,12 @@ mod trace_line;
 mod wake_up;
 
 use std::fs::File;
+use std::num::NonZeroU64;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 
 use contract::{OperatingSystem, SleepCall, TimeSpan, TracedNoise};
+use rustix::thread::set_current_timer_slack;
 
 use load::Load;
 use osnoise::Trace;
@@ -86,6 +88,13 @@ impl OperatingSystem for Linux {
         wake_up::wake(self.caller.insert(caller), address)
     }
 
+    fn set_timer_slack(&mut self, slack: Option<TimeSpan>) -> Result<(), String> {
+        // Linux takes zero for its default.
+        let slack_ns =
+            slack.map(|slack| NonZeroU64::new(slack.as_ps() / 1000).unwrap_or(NonZeroU64::MIN));
+        set_current_timer_slack(slack_ns).map_err(|error| format!("timer slack: {error}"))
+    }
+
     fn hold_off_idle_states(&mut self, on: bool) -> Result<(), String> {
         self.no_idle =
             on.then(|| idle_states::hold_off(Path::new(idle_states::FILE))).transpose()?;
@@ -95,5 +104,24 @@ impl OperatingSystem for Linux {
     fn load_processor(&mut self, on: bool) -> Result<(), String> {
         self.load = on.then(Load::begin).transpose()?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::thread::current_timer_slack;
+
+    #[test]
+    fn the_timer_slack_is_that_of_the_thread_until_it_is_reset() {
+        let before = current_timer_slack().unwrap();
+        let mut system = operating_system(None);
+        system.set_timer_slack(Some(TimeSpan::from_us(3))).unwrap();
+        assert_eq!(current_timer_slack().unwrap(), 3000);
+        // No slack is the least that there is: a nanosecond.
+        system.set_timer_slack(Some(TimeSpan::ZERO)).unwrap();
+        assert_eq!(current_timer_slack().unwrap(), 1);
+        system.set_timer_slack(None).unwrap();
+        assert_eq!(current_timer_slack().unwrap(), before);
     }
 }

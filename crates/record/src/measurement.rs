@@ -283,6 +283,12 @@ impl Measurement {
         }
     }
 
+    /// Returns whether this is a search that replaces an earlier number of its case: a resumed proof has a new verdict, and may
+    /// have other metrics than before.
+    pub fn replaces(&self, earlier: &Measurement) -> bool {
+        self.search.is_some() && self.launch == earlier.launch && self.key() == earlier.key()
+    }
+
     /// Returns whether the number is exact. Its interval has no width, unless it is that of a search.
     pub fn is_exact(&self) -> bool {
         self.stop_reason == StopReason::Exact

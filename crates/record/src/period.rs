@@ -205,6 +205,9 @@ pub struct PeriodSearch {
     /// Reason why there is no prediction although one was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_forecast: Option<String>,
+    /// Number of launches that tried one period, each with a trial; 0 for one launch, whose trials may be parts of a proof.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub launches: usize,
     /// All trials, in the order in which they were made.
     pub trials: Vec<Trial>,
     /// The latest instances of the trials that counted, then of the others, latest first.
@@ -214,6 +217,10 @@ pub struct PeriodSearch {
     pub pauses: Vec<SeenPause>,
     /// Isolation from the operating system that was requested, and what was granted, by name.
     pub hygiene: BTreeMap<String, String>,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// A trial in a line of its own, so that an interrupted search keeps its results. The search repeats it when it ends.

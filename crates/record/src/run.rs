@@ -104,7 +104,10 @@ impl Run {
             _ if self.headers.is_empty() => {
                 return Err(bad("a record before the run's header".into()));
             }
-            Line::Measurement(measurement) => self.measurements.push(measurement),
+            Line::Measurement(measurement) => {
+                self.measurements.retain(|earlier| !measurement.replaces(earlier));
+                self.measurements.push(measurement);
+            }
             Line::Trial(trial) => self.trials.push(trial),
             Line::Warning(warning) => self.warnings.push(warning),
             Line::End(_) => self.ended = true,

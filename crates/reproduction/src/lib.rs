@@ -8,6 +8,7 @@
 
 mod array;
 mod bench_node;
+mod bottleneck;
 mod cell;
 mod error;
 mod formula;
@@ -17,6 +18,9 @@ mod table;
 mod tradeoff;
 mod validation;
 
+pub use bottleneck::{
+    Bottleneck, ChainChanges, ChainPart, ChangedChain, bottleneck, model_of_chain,
+};
 pub use cell::{Cell, How, cells};
 pub use error::ReproductionError;
 pub use measured::{PublishedAndHere, is_of_processors, measure_processors};

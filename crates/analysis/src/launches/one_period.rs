@@ -61,6 +61,7 @@ fn together(launches: Vec<PeriodSearch>) -> PeriodSearch {
         miss_rate_max: in_every(|search| search.miss_rate_max),
         longest_refused_us: launches.iter().find_map(|search| search.longest_refused_us),
         proven: launches.iter().all(|search| search.proven),
+        launches: launches.len(),
         trials: launches.iter().flat_map(|search| search.trials.clone()).collect(),
         ..all
     }
@@ -123,6 +124,7 @@ mod tests {
             confirm_times: 0,
             forecast: None,
             no_forecast: None,
+            launches: 0,
             trials: vec![trial],
             worst: vec![late],
             pauses: Vec::new(),

@@ -10,7 +10,7 @@ mod totals;
 
 use record::{Pause, PauseKind};
 
-pub use cause::{cause, explained};
+pub use cause::{Explanation, explain, explained};
 use comb::Comb;
 pub use totals::PauseTotals;
 

@@ -50,7 +50,7 @@ pub struct Chain {
 }
 
 /// One stage of a chain.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
     /// Name in results.
     pub name: String,
@@ -58,6 +58,9 @@ pub struct Stage {
     pub functions: Vec<Function>,
     /// Ranks that share its work: each has an equal number of successive rows. A rank may work for several stages.
     pub on: Vec<usize>,
+    /// The speed of its processors on a simulated machine, as a multiple of the machine's: 1 in every file. Predictions
+    /// of a faster stage change it.
+    pub speed: f64,
 }
 
 /// An impossible property of a chain: the place and the reason.
@@ -132,7 +135,7 @@ impl Chain {
     }
 
     /// Returns the kinds of work of the chain's functions.
-    pub(crate) fn kinds(&self) -> Vec<WorkKind> {
+    pub fn kinds(&self) -> Vec<WorkKind> {
         self.works().into_iter().map(|(_, work)| work.kind).collect()
     }
 
@@ -243,7 +246,7 @@ impl Chain {
         let stage = |&(functions, ranks): &(&[Function], usize)| {
             let on = (first..first + ranks).collect();
             first += ranks;
-            Stage { name: String::new(), functions: functions.into(), on }
+            Stage { name: String::new(), functions: functions.into(), on, speed: 1.0 }
         };
         let stages = stages.iter().map(stage).collect();
         Chain {

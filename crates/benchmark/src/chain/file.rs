@@ -223,7 +223,7 @@ impl Reader<'_> {
         let own = functions.iter().map(Function::name).collect::<Vec<_>>().join(" + ");
         let own = if own.is_empty() { "hand on".into() } else { own };
         let name = stage.name.clone().unwrap_or(own);
-        Ok(Stage { name, functions, on: Vec::new() })
+        Ok(Stage { name, functions, on: Vec::new(), speed: 1.0 })
     }
 
     /// Returns the ranks of the source, of each stage, and of the sink.

@@ -1,5 +1,6 @@
 //! Processing chains as files describe them: the data, the messages between ranks, and the placement. Runs nothing.
 
+mod changes;
 mod choice;
 mod definition;
 mod describe;

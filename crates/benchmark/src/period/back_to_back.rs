@@ -26,6 +26,11 @@ const SHARE_OF_SEARCH: f64 = 0.1;
 const FILLING: u64 = 8;
 const INSTANCES_MIN: u64 = 3 * FILLING;
 const INSTANCES_MAX: u64 = 4096;
+/// Numbers of instances on a machine on which the same work always takes the same time, and the largest difference between
+/// instances that follow each other evenly, as a share of their time.
+const STEADY_MIN: u64 = 8 * FILLING;
+const STEADY_MAX: u64 = 32 * FILLING;
+const EVEN: f64 = 1e-3;
 
 /// One rank's part of some instances, in the variant with this number.
 pub(crate) type Ways<'a> =
@@ -46,6 +51,15 @@ pub(crate) fn back_to_back(
         body(way.get(), rank, trial, deadlines)
     };
     let mut segments = TrialSegments::new(&mut in_this_way, bench.overheads.agreement);
+    if bench.rank.describe().is_steady {
+        let mut round = Vec::with_capacity(ways);
+        for number in 0..ways {
+            way.set(number);
+            round.extend(steady_us(bench.rank, &mut segments)?);
+        }
+        os_isolation::restore(bench.rank);
+        return Ok(Some(round).filter(|round| !round.is_empty()).into_iter().collect());
+    }
     let guess = first_guess::measure(bench.rank, &mut segments, settings.trial_s())?;
     let (instances, all_s) = (instances(settings, guess, ways), all_s(settings, ways));
     let begin = bench.rank.now();
@@ -72,6 +86,53 @@ pub(crate) fn back_to_back(
     }
     rounds.retain(|round| !round.is_empty());
     Ok(rounds)
+}
+
+/// Returns the time of an instance back to back on a machine on which the same work always takes the same time, in
+/// microseconds, at rank 0. Collective.
+pub(crate) fn each_on_steady(rank: &mut dyn Rank, body: Body<'_>) -> Result<Option<f64>> {
+    steady_us(rank, &mut TrialSegments::new(body, TimeSpan::ZERO))
+}
+
+/// Runs more and more instances until their distances repeat.
+fn steady_us(rank: &mut dyn Rank, segments: &mut TrialSegments<'_>) -> Result<Option<f64>> {
+    let mut instances = STEADY_MIN;
+    loop {
+        let segment = segments.run(rank, TimeSpan::ZERO, instances)?;
+        let repeated = repeated_us(&segment.responses_ps);
+        let is_last = instances >= STEADY_MAX;
+        let is_over = rank.rank() == 0 && (is_last || repeated.is_some());
+        let mut over = [u8::from(is_over)];
+        rank.broadcast(0, &mut over)?;
+        if over != [0] {
+            let ends_ps = &segment.responses_ps;
+            return Ok(repeated.or_else(|| mean_us(ends_ps, ends_ps.len() / 4)));
+        }
+        instances *= 2;
+    }
+}
+
+/// Returns the mean distance of the ends of instances in microseconds, if the distances repeat within the second quarter: a
+/// chain with several buffers takes instances in turns. Those before fill the buffers, and those after may empty them.
+fn repeated_us(ends_ps: &[u64]) -> Option<f64> {
+    let quarter = ends_ps.len() / 4;
+    let distances: Vec<f64> =
+        ends_ps.windows(2).map(|pair| pair[1] as f64 - pair[0] as f64).collect();
+    let second = distances.get(quarter..2 * quarter)?;
+    let most = EVEN * second.iter().sum::<f64>() / quarter as f64;
+    let repeats = |turn: &usize| {
+        let pairs = second.iter().zip(&second[*turn..]);
+        pairs.into_iter().all(|(one, next)| (one - next).abs() <= most)
+    };
+    let turn = (1..=quarter / 2).find(repeats)?;
+    mean_us(ends_ps, quarter / turn * turn)
+}
+
+/// Returns the mean distance of this number of ends until the middle, in microseconds.
+fn mean_us(ends_ps: &[u64], distances: usize) -> Option<f64> {
+    let middle = ends_ps.len() / 2;
+    let first = ends_ps.get(middle.checked_sub(distances)?).filter(|_| distances > 0)?;
+    Some((ends_ps[middle] as f64 - *first as f64) / 1e6 / distances as f64)
 }
 
 /// Executes `instances` back to back, so that the job can record the times of its parts. Returns the beginning of the
@@ -132,6 +193,27 @@ mod tests {
 
     fn segment(responses_ps: Vec<u64>) -> TrialSegment {
         TrialSegment { responses_ps, ..TrialSegment::default() }
+    }
+
+    #[test]
+    fn the_time_of_instances_is_that_of_whole_turns() {
+        // 64 instances, 10 us after each other at first, and from one of them on in turns of three: 20, 20 and 50 us.
+        let of = |first: u64, turn: [u64; 3]| {
+            let mut at_us = 0;
+            let distance = |one: u64| if one < first { 10 } else { turn[(one % 3) as usize] };
+            let ends = (0..64).map(|one| {
+                at_us += distance(one);
+                at_us * 1_000_000
+            });
+            repeated_us(&ends.collect::<Vec<u64>>())
+        };
+        assert_eq!(of(12, [20, 20, 50]), Some(30.0));
+        assert_eq!(of(12, [20, 20, 20]), Some(20.0));
+        // The turns begin within the second quarter, from 16 to 32, or after it.
+        assert_eq!(of(25, [20, 20, 50]), None);
+        assert_eq!(of(40, [20, 20, 50]), Some(10.0));
+        assert_eq!((repeated_us(&[]), repeated_us(&[1, 2, 3])), (None, None));
+        assert_eq!(mean_us(&[0, 10_000_000, 30_000_000, 90_000_000], 2), Some(15.0));
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(super) const ALONE: usize = 9;
 const SHARE: f64 = 0.12;
 /// Minimum time of finding. In a shorter time the agreements on the beginning would take more than the recording.
 const FINDING_MIN_S: f64 = 0.1;
-const INSTANCES_MIN: u64 = 96;
+pub(super) const INSTANCES_MIN: u64 = 96;
 const INSTANCES_MAX: u64 = 1 << 18;
 /// Share of the requested rate that a period must not exceed to be expected to be sustained.
 const SUSTAINED: f64 = 0.7;
@@ -239,7 +239,7 @@ impl Forecast {
             curve: curve.iter().map(point).collect(),
             without,
             without_stages,
-            without_all_us: self.shortest_us(&self.curve(&quiet)).filter(|_| self.explains),
+            without_all_us: self.without_us(&quiet, shortest_us).filter(|_| self.explains),
         }
     }
 }

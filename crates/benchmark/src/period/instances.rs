@@ -54,6 +54,16 @@ impl Instances {
         }
     }
 
+    /// Returns whether the later half of them took the same times. On a machine whose work always takes the same time,
+    /// the next ones take it, too.
+    pub(super) fn are_settled(&self) -> bool {
+        let later = |times: &[u64]| {
+            let half = &times[times.len() / 2..];
+            half.len() > 1 && half.iter().all(|time| *time == half[0])
+        };
+        [&self.responses_ps, &self.latencies_ps, &self.jitters_ps].into_iter().all(|t| later(t))
+    }
+
     /// Adds these instances of the same period.
     pub(super) fn extend(&mut self, more: Instances) {
         self.missed.extend(more.missed);
@@ -148,6 +158,21 @@ mod tests {
         };
         assert_eq!(judged(Limits::default()), [false, true, false, false]);
         assert_eq!(judged(Limits::of(Some(required))), [false, true, true, true]);
+    }
+
+    #[test]
+    fn instances_are_settled_once_the_later_half_is_alike_in_every_time() {
+        let of = |responses_ps: &[u64], jitters_ps: &[u64]| Instances {
+            responses_ps: responses_ps.into(),
+            latencies_ps: responses_ps.into(),
+            jitters_ps: jitters_ps.into(),
+            missed: vec![false; responses_ps.len()],
+        };
+        assert!(of(&[9, 3, 5, 5], &[0, 2, 0, 0]).are_settled());
+        // It still becomes later, or its results come at other distances.
+        assert!(!of(&[9, 3, 5, 6], &[0, 2, 0, 0]).are_settled());
+        assert!(!of(&[9, 3, 5, 5], &[0, 0, 1, 0]).are_settled());
+        assert!(!of(&[5], &[0]).are_settled() && !Instances::default().are_settled());
     }
 
     #[test]

@@ -67,7 +67,7 @@ mod trial;
 mod trials;
 mod variants;
 
-pub(crate) use back_to_back::{back_to_back, once_back_to_back, rounds_last_s};
+pub(crate) use back_to_back::{back_to_back, each_on_steady, once_back_to_back, rounds_last_s};
 pub(crate) use deadlines::{Deadlines, UsualTime};
 pub(crate) use forecast::predicting_s;
 pub use os_isolation::WITHOUT;

@@ -40,6 +40,14 @@ impl Schedule {
         let to_its_end = real_time.confirm.is_some();
         Schedule { narrowing_s: NARROWING * finding_s, finding_s, confirming_s, times, to_its_end }
     }
+
+    /// Returns the schedule on a machine on which the same work always takes the same time, or not. There one whole trial
+    /// confirms what shorter ones have found, unless the user specifies otherwise.
+    pub(super) fn on_machine(self, is_steady: bool) -> Schedule {
+        let is_open = is_steady && !self.to_its_end;
+        let times = if is_open { 1 } else { self.times };
+        Schedule { times, to_its_end: is_open || self.to_its_end, ..self }
+    }
 }
 
 #[cfg(test)]
@@ -64,6 +72,17 @@ mod tests {
             schedule(Some(30.0), Some(4));
         assert_eq!((narrowing_s, finding_s, confirming_s), (15.0, 30.0, 60.0));
         assert!(times == 4 && to_its_end);
+    }
+
+    #[test]
+    fn where_work_always_takes_the_same_time_one_trial_confirms_a_period() {
+        let steady = |limit_s, confirm| {
+            let Schedule { times, to_its_end, .. } = schedule(limit_s, confirm).on_machine(true);
+            (times, to_its_end)
+        };
+        assert_eq!([steady(None, None), steady(Some(30.0), None)], [(1, true); 2]);
+        assert_eq!([steady(None, Some(0)), steady(None, Some(4))], [(0, true), (4, true)]);
+        assert_eq!(schedule(None, None).on_machine(false), schedule(None, None));
     }
 
     #[test]

@@ -64,7 +64,8 @@ pub(crate) fn find_knowing(
     let answer = match asked {
         Some(period) => one_period(&mut runner, period)?,
         None => {
-            let (width, repeats) = (settings.width, settings.repeats);
+            let repeats = if runner.is_steady { 1 } else { settings.repeats };
+            let width = settings.width;
             search(&mut runner, SearchRange { shortest, longest, width, repeats }, guess)?
         }
     };

@@ -1,7 +1,7 @@
 use std::cell::Cell;
 
 use conformance::reference;
-use contract::{Result, TimeSpan};
+use contract::{Result, Time, TimeSpan};
 use record::SearchEnd;
 
 use super::outcome::SearchOutcome;
@@ -10,6 +10,7 @@ use crate::bench::Bench;
 use crate::testing::{Altered, definition, step};
 
 mod confirmation;
+mod coverage;
 
 use crate::event::Event;
 use crate::settings::{RealTime, Settings};

@@ -55,6 +55,9 @@ pub(super) struct TrialRunner<'a, 'b> {
     limits: Limits,
     begin: Time,
     pub(super) schedule: Schedule,
+    /// True if the same work always takes the same time here. A search then repeats no trial, and ends one once its
+    /// instances repeat.
+    pub(super) is_steady: bool,
     trials: Vec<TrialRecord>,
     /// Confirmations that failed, in the order in which they were made.
     failed: Vec<TrialRecord>,
@@ -96,7 +99,8 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
     pub(super) fn new(bench: &'a mut Bench<'b>, segments: TrialSegments<'a>, known: Known) -> Self {
         let miss_rate = bench.settings.real_time.miss_rate;
         let confidence = bench.settings.confidence;
-        let schedule = Schedule::new(&bench.settings.real_time);
+        let is_steady = bench.rank.describe().is_steady;
+        let schedule = Schedule::new(&bench.settings.real_time).on_machine(is_steady);
         let limits = Limits::of(bench.settings.real_time.required);
         let begin = known.begun.unwrap_or_else(|| bench.rank.now());
         TrialRunner {
@@ -107,6 +111,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             limits,
             begin,
             schedule,
+            is_steady,
             trials: Vec::new(),
             failed: Vec::new(),
             held: None,
@@ -169,9 +174,11 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         let real_time = &self.bench.settings.real_time;
         // A required proof has one verdict, after the number of instances that was planned.
         let is_open = real_time.trials_are_free() && real_time.required.is_none();
+        let ends_settled = self.is_steady && is_open && real_time.period_s.is_none();
         let extended = if is_open && self.forecast.is_none() { EXTENSION } else { 1 };
         let most = planned.saturating_mul(extended).min(JUDGED_MAX);
-        let earliest_s = (EARLIEST * planned as f64 * period.as_s()).min(PART_S);
+        let earliest_s = if ends_settled { 0.0 } else { EARLIEST * planned as f64 * period.as_s() };
+        let earliest_s = earliest_s.min(PART_S);
         let part = self.part(period);
         let pace_s = self.pace_s(period);
         let late = FIRST_SEGMENT.min((OVERTIME_S / pace_s) as u64);
@@ -195,9 +202,13 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             let segment = self.segment(period, instances, resumed + made)?;
             all.judge(&segment, period, self.limits);
             let is_whole = all.len() as u64 == planned;
-            let so_far = is_whole.then(|| self.wanted.rate(&all.missed, 1));
-            if so_far.is_some_and(|rate| self.wanted.verdict(&rate) == Verdict::Unclear) {
-                planned = most;
+            let is_settled =
+                ends_settled && all.len() as u64 > self.for_waiting() && all.are_settled();
+            let so_far = (is_whole || is_settled).then(|| self.wanted.rate(&all.missed, 1));
+            match so_far.map(|rate| self.wanted.verdict(&rate)) {
+                Some(Verdict::Unclear) if is_whole => planned = most,
+                Some(verdict) if verdict != Verdict::Unclear => break,
+                _ => {}
             }
         }
         self.tell_part(period, told_s, &all.since(told as usize))?;
@@ -319,6 +330,11 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         // The last segment, which is most of the trial, must contain enough for what may wait.
         let for_waiting = self.for_waiting().div_ceil(GROWTH) * (GROWTH + 1);
         let free = settings.trials_are_free();
+        if free && self.is_steady {
+            let is_given = settings.period_s.is_some();
+            let wanted = if is_given { self.wanted } else { self.to_be_confirmed() };
+            return wanted.instances_needed().max(for_waiting);
+        }
         let shorter = self.forecast.as_ref().filter(|_| free).map_or(u64::MAX, |_| {
             let part = (SHARE_PREDICTED * self.schedule.finding_s / period.as_s()) as u64;
             part.max(2 * self.wanted.instances_needed())

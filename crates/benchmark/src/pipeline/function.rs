@@ -12,6 +12,8 @@ use crate::stage_functions::{Function, Prepared};
 /// The functions of a stage, for blocks of one rank.
 pub(super) struct Functions {
     steps: Vec<FunctionStep>,
+    /// The work of turning a block.
+    turn: Work,
     rows: usize,
     /// Number of columns of the functions' result for a block.
     result_columns: usize,
@@ -35,12 +37,15 @@ impl Functions {
         let step = |function: &Function| {
             let kind = function.kind();
             let prepared = kind.prepare(function, columns).map_err(failed)?;
-            let work = kind.work(function, rows, columns);
+            let work = at_speed(kind.work(function, rows, columns), stage.speed);
             columns = function.columns(columns).map_err(contract::Error::Program)?;
             let room = if matches!(prepared, Prepared::OutOfPlace(_)) { rows * columns } else { 0 };
             Ok(FunctionStep { prepared, work, output: vec![Complex32::default(); room] })
         };
+        let turn = Function::CORNER_TURN;
+        let turn = turn.kind().work(&turn, rows, level.result_columns);
         Ok(Functions {
+            turn: at_speed(turn, stage.speed),
             steps: stage.row_functions().iter().map(step).collect::<Result<_>>()?,
             rows,
             result_columns: level.result_columns,
@@ -144,8 +149,7 @@ impl Functions {
         let TurnedPieces { me, outlet, pieces } = turned;
         let (piece_rows, piece_columns) = outlet.shape;
         let mut done = Ok(());
-        let turn = Function::CORNER_TURN;
-        rank.compute(turn.kind().work(&turn, self.rows, self.result_columns), &mut || {
+        rank.compute(self.turn, &mut || {
             for (piece, buffer) in outlet.pieces.iter().zip(pieces.iter_mut()) {
                 // The buffer is a whole block for this rank itself, and only this rank's piece for another.
                 let (first, pitch) = match piece.to == *me {
@@ -164,6 +168,11 @@ impl Functions {
         });
         done.map_err(failed)
     }
+}
+
+/// Returns the work that takes a machine as long as processors of `speed` times its speed take for `work`.
+fn at_speed(work: Work, speed: f64) -> Work {
+    Work { amount: (work.amount as f64 / speed).round() as u64, ..work }
 }
 
 /// Applies functions to `block`, each to the result of the one before.

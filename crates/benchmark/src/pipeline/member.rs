@@ -159,6 +159,8 @@ fn go_on(parts: &mut [MemberPart], flow: &mut Flow<'_>) -> Result<bool> {
                 parts[gated].step(flow)?;
             } else if let Some(ended) = flow.waiting.any_that_ended(flow.rank)? {
                 take(parts, ended);
+            } else if flow.rank.skip_idle_polls(time)? {
+                flow.deadlines.works();
             }
         }
         None if flow.waiting.is_empty() && parts.iter().all(MemberPart::is_done) => {

@@ -27,6 +27,7 @@ mod member;
 mod mode;
 mod outgoing;
 mod pending;
+mod predicted;
 mod results;
 mod rounds;
 mod scene;
@@ -42,6 +43,7 @@ mod trend;
 
 pub(crate) use member::Member;
 pub(crate) use mode::Mode;
+pub use predicted::matrix_us;
 pub(crate) use results::{Profile, profile};
 pub(crate) use rounds::{WAYS, computing_us, in_rounds};
 pub(crate) use sink::SETTLING;

@@ -28,6 +28,10 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         self.process.endpoint.wait_until_time(time);
     }
 
+    fn skip_idle_polls(&mut self, time: Time) -> Result<bool> {
+        self.process.endpoint.skip_idle_polls(time)
+    }
+
     fn compute(&mut self, work: Work, body: &mut dyn FnMut()) {
         self.process.endpoint.compute(work, body);
     }

@@ -30,6 +30,7 @@ impl RunArguments {
             (RunOption::Threshold, tasks.threshold.is_some()),
             (RunOption::Limit, tasks.limit.is_some()),
             (RunOption::Osnoise, tasks.osnoise),
+            (RunOption::TimerSlack, tasks.timer_slack.is_some()),
             (RunOption::Rule, !traffic.rule.is_empty()),
             (RunOption::Hits, !traffic.hits.is_empty()),
             (RunOption::Messages, traffic.messages.is_some()),
@@ -105,6 +106,7 @@ mod tests {
             with("threshold", "1us"),
             with("limit", "1ms"),
             ("osnoise", None),
+            with("timer-slack", "1us"),
             with("rule", "uniform"),
             with("hits", "0.5"),
             with("messages", "9"),
@@ -151,7 +153,7 @@ mod tests {
                        searches explain";
         let expected = |benchmark: &Benchmark| match benchmark.name {
             "clock" => "duration threshold limit osnoise".into(),
-            "wake-up" => "duration hygiene".into(),
+            "wake-up" => "duration hygiene timer-slack".into(),
             "steady-stream" | "shared-stream" => "duration".into(),
             "hartstone" => format!("{periods} load"),
             "pmp" | "corner-turn" | "pipeline" => periods.into(),

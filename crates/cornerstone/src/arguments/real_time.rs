@@ -97,6 +97,10 @@ pub(crate) struct TaskArguments {
     #[arg(long, value_name = "TIME")]
     pub(crate) limit: Option<Seconds>,
 
+    /// The time by which Linux may end each sleep of `wake-up` later, to wake up less often [default: the system's, 50us]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) timer_slack: Option<Seconds>,
+
     /// Have the kernel's tracer osnoise name the causes of the pauses that `clock` finds; it takes root and Linux 6.3,
     /// and where it is refused the result says why, and causes are named by what Linux has counted
     #[arg(long)]
@@ -232,6 +236,7 @@ impl TaskArguments {
             load: self.load.or(earlier.load),
             threshold: self.threshold.or(earlier.threshold),
             limit: self.limit.or(earlier.limit),
+            timer_slack: self.timer_slack.or(earlier.timer_slack),
             ..self
         }
     }
@@ -241,6 +246,7 @@ impl TaskArguments {
         RealTime {
             load: self.load.or(settings.load),
             threshold_s: self.threshold.map(|Seconds(s)| s).or(settings.threshold_s),
+            timer_slack_s: self.timer_slack.map(|Seconds(s)| s).or(settings.timer_slack_s),
             trace_pauses: self.osnoise || settings.trace_pauses,
             pause_limit_s: self.limit.map(|Seconds(s)| s).or(settings.pause_limit_s),
             ..settings

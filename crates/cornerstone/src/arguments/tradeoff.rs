@@ -1,5 +1,6 @@
 //! The arguments of `tradeoff`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use benchmark::Sizes;
@@ -15,6 +16,8 @@ Examples:
       figures 12 and 13 of MPI-SHARC, and its table 11
   cornerstone tradeoff twin.toml --links 4 --calls allreduce --ranks 2,4,8
       the gain of links four times as fast for a call, on a twin
+  cornerstone tradeoff cluster --pipeline pipelines/sar.toml --buffers 16
+      what limits a chain of stages: each stage, the links, the buffers, the source or the sink
   cornerstone launch --fabric sim:twin.toml -n 8 --record program.rec ./program
   cornerstone tradeoff twin.toml --program program.rec --report program.html
       the gain of a program from twice the clock, half the latency, twice the link rate, another network or no pauses";
@@ -38,6 +41,20 @@ pub(crate) struct TradeoffArguments {
     /// A recording of a program (`cornerstone launch --record`): its run is compared instead of calls
     #[arg(long, value_name = "FILE", conflicts_with_all = ["calls", "sizes", "at", "ranks", "lengths"])]
     pub(crate) program: Option<PathBuf>,
+
+    /// A chain of stages (docs/pipelines.md): what limits it is found by making each stage --clock times as fast, the
+    /// links --links times as fast, the --buffers more, and the source and the sink twice as many ranks
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "machine",
+        conflicts_with_all = ["program", "calls", "sizes", "at", "ranks", "lengths"]
+    )]
+    pub(crate) pipeline: Option<PathBuf>,
+
+    /// With --pipeline: the number of buffers that are compared with the chain's own [default: twice as many]
+    #[arg(long, value_name = "NUMBER", requires = "pipeline")]
+    pub(crate) buffers: Option<NonZeroUsize>,
 
     /// With --program: which part of it the latency of links becomes, as 2 for the half
     #[arg(long, value_name = "FACTOR", default_value = "2", value_parser = factor, requires = "program")]

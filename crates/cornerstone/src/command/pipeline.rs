@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use benchmark::Chain;
-use definition_files::{FileError, read_file};
+use definition_files::read_file;
 
 use super::run;
 use crate::arguments::PipelineArguments;
@@ -13,10 +13,7 @@ use crate::output::print;
 
 /// Reads the chain, and runs it or explains the flow of its data.
 pub(crate) fn execute(arguments: PipelineArguments) -> Result<ExitCode, Failure> {
-    let chain = read(&arguments.file).map_err(|error| {
-        Failure::usage(error.to_string())
-            .hint("docs/pipelines.md explains the files; pipelines/ has examples")
-    })?;
+    let chain = read(&arguments.file)?;
     check_granularity(&arguments, &chain)?;
     if arguments.check {
         print(chain.describe().trim_end())?;
@@ -33,8 +30,14 @@ pub(crate) fn execute(arguments: PipelineArguments) -> Result<ExitCode, Failure>
     run::execute(arguments)
 }
 
-fn read(path: &Path) -> Result<Chain, FileError> {
-    Chain::parse(&path.display().to_string(), &read_file("pipeline", path)?)
+/// Reads the chain of a file.
+pub(super) fn read(path: &Path) -> Result<Chain, Failure> {
+    let text = read_file("pipeline", path);
+    let chain = text.and_then(|text| Chain::parse(&path.display().to_string(), &text));
+    chain.map_err(|error| {
+        Failure::usage(error.to_string())
+            .hint("docs/pipelines.md explains the files; pipelines/ has examples")
+    })
 }
 
 fn check_granularity(arguments: &PipelineArguments, chain: &Chain) -> Result<(), Failure> {

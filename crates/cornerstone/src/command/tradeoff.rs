@@ -1,5 +1,6 @@
 //! `tradeoff`: the benefit of faster processors and faster links on a simulated machine.
 
+mod chain;
 mod program;
 
 use std::fmt::Write;
@@ -30,6 +31,9 @@ pub(crate) fn execute(arguments: &TradeoffArguments) -> Result<ExitCode, Failure
     let machine = fabric_sim::machine::find(name).map_err(|error| {
         Failure::usage(error.to_string()).hint("`cornerstone machines` lists them")
     })?;
+    if let Some(file) = &arguments.pipeline {
+        return chain::execute(arguments, &machine, file);
+    }
     let question = question(arguments, &machine)?;
     let found = tradeoff(&machine, &question).map_err(Failure::failed)?;
     let text = match arguments.format {

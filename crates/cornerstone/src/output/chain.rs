@@ -3,10 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use record::{Measurement, ParameterValue, Parameters};
+use record::{Measurement, ParameterValue, Parameters, RunHeader};
 
 use super::entry::{Entry, mark};
 use super::table;
+use crate::chain_limit::chain_limit;
 use crate::wording::{chain_cost, quantity, range};
 
 const PIPELINE: &str = "pipeline";
@@ -24,7 +25,7 @@ const FOR_P99: u64 = 100;
 
 /// Returns the tables of `found`, which are of one benchmark and one number of ranks, or `None` unless they are of
 /// chains.
-pub(super) fn chains(title: &str, found: &[&Entry]) -> Option<String> {
+pub(super) fn chains(title: &str, found: &[&Entry], header: &RunHeader) -> Option<String> {
     let first = found.first()?.measurement;
     if first.benchmark != PIPELINE {
         return None;
@@ -33,7 +34,7 @@ pub(super) fn chains(title: &str, found: &[&Entry]) -> Option<String> {
     let mut text = String::new();
     for chain in found.values(CHAIN) {
         let title = title.replacen(PIPELINE, &format!("{PIPELINE} {chain}"), 1);
-        text += &found.of_chain(&chain).tables(&title);
+        text += &found.of_chain(&chain).tables(&title, header);
     }
     Some(text)
 }
@@ -58,7 +59,7 @@ impl<'a> Measurements<'a> {
         self.0.iter().copied().find(|m| m.parameters == *case && m.metric == metric)
     }
 
-    fn tables(&self, title: &str) -> String {
+    fn tables(&self, title: &str, header: &RunHeader) -> String {
         let cases: BTreeSet<&Parameters> = self.0.iter().map(|m| &m.parameters).collect();
         let (targets, cases): (Vec<&Parameters>, Vec<&Parameters>) =
             cases.into_iter().partition(|case| case.contains_key(TARGET));
@@ -71,7 +72,7 @@ impl<'a> Measurements<'a> {
             text += &format!("{}\n", self.of_stages(&names, &stages));
         }
         text += &targets.iter().filter_map(|case| self.found(case)).collect::<String>();
-        text + &wholes.iter().filter_map(|case| self.cost(&names, case)).collect::<String>()
+        text + &wholes.iter().filter_map(|case| self.cost(&names, case, header)).collect::<String>()
     }
 
     /// Returns a line for a target that the sink found.
@@ -122,9 +123,10 @@ impl<'a> Measurements<'a> {
         table(&header.collect::<Vec<_>>(), names.len() + 1, stages.iter().map(row).collect())
     }
 
-    /// Returns the cost of a chain's communication, a line for each part.
-    fn cost(&self, names: &[&String], case: &Parameters) -> Option<String> {
-        let cost = chain_cost(|metric| self.get(case, metric))?;
+    /// Returns the cost of a chain's communication and what limits the chain, a line for each part.
+    fn cost(&self, names: &[&String], case: &Parameters, header: &RunHeader) -> Option<String> {
+        let mut cost = chain_cost(|metric| self.get(case, metric))?;
+        cost.extend(chain_limit(header, case, |case, metric| self.get(case, metric)));
         let mut case_words = words(names, case);
         case_words.retain(|word| !word.is_empty());
         Some(format!("{}: {}\n\n", case_words.join(" "), cost.join(",\n  ")))

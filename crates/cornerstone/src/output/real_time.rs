@@ -1,17 +1,17 @@
 //! The text below the table of a periodic benchmark: the result of the search, the latest instances, and the pauses.
 
-use analysis::pauses::{cause, explained};
-use record::{During, Measurement, Pauses, PeriodSearch, SeenPause};
+use analysis::pauses::{Explanation, explain, explained};
+use record::{During, LateInstance, Measurement, Pauses, PeriodSearch, SeenPause};
 
 use crate::wording::{
-    forecast, judged_times, late, outcome, pause_kind, pause_summary, quantity, without_pauses,
+    forecast, judged_times, late, outcome, pause_kind, pause_summary, quantity, whole_percent,
+    without_pauses,
 };
 
 /// Number of the latest instances that are shown. The results file has more.
 const LATE_SHOWN: usize = 3;
-/// Text for a late instance that no pause explains.
-const NO_PAUSE: &str = "no rank saw a pause that explains it: the work or its messages took too long, \
-    or a pause came in the middle of a message, where it is not detected";
+/// What may have taken the time that no pause explains.
+const NOT_EXPLAINED: &str = "work or messages that took longer, or pauses in the middle of a message, which are not detected";
 
 /// Returns the result of the search for a measurement's period, or `None` if there was none.
 pub(super) fn search(measurement: &Measurement) -> Option<String> {
@@ -24,8 +24,8 @@ pub(super) fn search(measurement: &Measurement) -> Option<String> {
         text += &format!("    {line}\n");
     }
     for one in search.worst.iter().take(LATE_SHOWN) {
-        let cause = cause(one, &search.pauses);
-        text += &format!("  {}\n    {}\n", late(one), cause.map_or(NO_PAUSE.into(), paused));
+        text += &format!("  {}\n    {}\n", late(one), cause(&explain(search, one)));
+        text += throttling(search, one).unwrap_or_default();
     }
     text += &blame(search).map_or_else(String::new, |blame| format!("  {blame}\n"));
     text += &hygiene(search);
@@ -38,7 +38,38 @@ fn name(measurement: &Measurement) -> String {
     format!("{}{}", measurement.benchmark, shown.collect::<String>())
 }
 
-/// Returns a sentence about the pause that made an instance late.
+/// Lengths of pauses that may be Linux's throttling of real-time groups: by default ranks of a fixed priority run for 950 ms
+/// in each second (`kernel.sched_rt_runtime_us`, sched(7)), and are stopped for the rest of it.
+const THROTTLED_US: std::ops::RangeInclusive<f64> = 40e3..=60e3;
+const THROTTLING: &str = "    this is as long as Linux stops programs of a fixed priority in each second, unless kernel.sched_rt_runtime_us is -1 \
+     (real-time throttling)\n";
+
+/// Returns a remark on a late instance whose longest pause is as long as the throttling of its ranks' fixed priority.
+fn throttling(search: &PeriodSearch, late: &LateInstance) -> Option<&'static str> {
+    let has_priority = search.hygiene.get("fifo").is_some_and(|fifo| fifo.starts_with("granted"));
+    let longest_us = explain(search, late).longest?.length_us;
+    (has_priority && THROTTLED_US.contains(&longest_us)).then_some(THROTTLING)
+}
+
+/// Returns how far pauses explain an instance.
+fn cause(found: &Explanation<'_>) -> String {
+    let us = |us: f64| quantity(us, "us");
+    let longer = us(found.longer_us);
+    match found.longest {
+        None => format!("no pause explains the {longer} beyond the usual: {NOT_EXPLAINED}"),
+        Some(pause) if found.is_whole() => {
+            format!("pauses explain the {longer} beyond the usual: {}", paused(pause))
+        }
+        Some(pause) => format!(
+            "pauses explain {} of the {longer} beyond the usual: {}; {} are not explained: {NOT_EXPLAINED}",
+            us(found.by_pauses_us),
+            paused(pause),
+            us(found.rest_us())
+        ),
+    }
+}
+
+/// Returns a sentence about the longest pause that affected an instance.
 fn paused(pause: &SeenPause) -> String {
     let during = match pause.during {
         During::Waiting => "when the rank should have begun".to_owned(),
@@ -48,7 +79,7 @@ fn paused(pause: &SeenPause) -> String {
         },
     };
     format!(
-        "because the processor of rank {} did something else for {}, {:.3} s after the search began, {during}",
+        "the processor of rank {} did something else for {}, {:.3} s after the search began, {during}",
         pause.rank,
         quantity(pause.length_us, "us"),
         pause.at_s
@@ -76,12 +107,16 @@ fn hygiene(search: &PeriodSearch) -> String {
     text
 }
 
-/// Returns the number of the latest instances that pauses explain, if not all of them are shown.
+/// Returns how far pauses explain the latest instances, if not all of them are shown.
 fn blame(search: &PeriodSearch) -> Option<String> {
     let late = search.worst.len();
     (late > LATE_SHOWN).then(|| {
-        let by_pauses = explained(search);
-        format!("pauses of the processors explain {by_pauses} of the {late} latest instances")
+        let (share, wholly) = explained(search);
+        format!(
+            "pauses of the processors explain {} of the time that the {late} latest instances took beyond the usual, and {wholly} \
+             of them wholly",
+            whole_percent(share)
+        )
     })
 }
 
@@ -100,8 +135,9 @@ pub(super) fn pauses(measurement: &Measurement) -> Option<String> {
     }
     if pauses.not_kept > 0 {
         text += &format!(
-            "  {} more are only counted below; a longer --threshold records more\n",
-            pauses.not_kept
+            "  {} more, after the first {}, are only counted below; a longer --threshold records more\n",
+            pauses.not_kept,
+            quantity(pauses.at_s.last().copied().unwrap_or_default(), "s")
         );
     }
     for line in pauses.summary.iter().flat_map(pause_summary) {

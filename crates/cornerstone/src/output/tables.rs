@@ -33,7 +33,7 @@ pub(crate) fn tables(run: &Run) -> String {
             .filter(|f| f.measurement.benchmark == benchmark && f.measurement.ranks == count)
             .collect();
         let title = format!("{benchmark}, {}", ranks(count));
-        text += &chains(&title, &of_table)
+        text += &chains(&title, &of_table, run.header())
             .unwrap_or_else(|| format!("{}\n", group_table(&title, &of_table)));
         text += &of_table.iter().filter_map(|f| pauses(f.measurement)).collect::<String>();
         text += &of_table.iter().filter_map(|f| search(f.measurement)).collect::<String>();

@@ -1,14 +1,14 @@
 //! The latest instances of a search together with the pauses of the ranks, to show whether pauses explain them.
 
-use analysis::pauses::{cause, explained};
+use analysis::pauses::{explain, explained};
 use maud::{Markup, html};
 use record::{During, LateInstance, Measurement, PeriodSearch, SeenPause};
 
 use super::chart::capitalised;
 use super::grouping::{Benchmark, Point, full_label};
 use super::strips::{EventMark, Picture, Scale, Strip, over_time};
-use crate::wording::quantity;
 use crate::wording::{chain_cost, outcome};
+use crate::wording::{quantity, whole_percent};
 
 /// Maximum number of searches that are drawn. The results file has the others.
 const DRAWN: usize = 6;
@@ -76,7 +76,7 @@ fn picture(measurement: &Measurement, search: &PeriodSearch) -> Markup {
         figure.pauses {
             figcaption {
                 b { "The latest instances beside the pauses, " (full_label(measurement)) ": " }
-                "pauses of the processors explain " (explained(search)) " of " (search.worst.len()) " late instances. "
+                (explained_in_all(search))
                 (key(0)) "late, by a pause; " (key(1)) "late, and no pause explains it; "
                 (key(2)) "a pause when a rank should have begun; " (key(3)) "a pause while it computed."
             }
@@ -84,6 +84,17 @@ fn picture(measurement: &Measurement, search: &PeriodSearch) -> Markup {
             details { summary { "The latest instances, and what delayed them" } (table(search)) }
         }
     }
+}
+
+/// Returns how far pauses explain the latest instances.
+fn explained_in_all(search: &PeriodSearch) -> String {
+    let (share, wholly) = explained(search);
+    format!(
+        "pauses of the processors explain {} of the time that the {} latest instances took beyond the usual, and {wholly} of \
+         them wholly. ",
+        whole_percent(share),
+        search.worst.len()
+    )
 }
 
 fn key(colour: usize) -> Markup {
@@ -94,7 +105,7 @@ fn strips(search: &PeriodSearch) -> Vec<Strip> {
     let late = |late: &LateInstance| EventMark {
         at: late.at_s,
         length_us: late.late_us,
-        colour: usize::from(cause(late, &search.pauses).is_none()),
+        colour: usize::from(!explain(search, late).is_whole()),
     };
     let late = search.worst.iter().map(late).filter(EventMark::is_sound).collect();
     let mut strips = vec![Strip { name: "how late the latest instances were".into(), marks: late }];
@@ -117,12 +128,12 @@ fn table(search: &PeriodSearch) -> Markup {
         div.scroll tabindex="0" role="region" aria-label="The latest instances" {
             table.kinds {
                 thead { tr {
-                    @for heading in ["period", "rank", "stage", "instance", "late by", "ended at", "paused", "for", "from"] {
+                    @for heading in ["period", "rank", "stage", "instance", "late by", "ended at", "beyond the usual", "by pauses", "paused", "for", "from"] {
                         th scope="col" { (heading) }
                     }
                 } }
                 tbody { @for late in &search.worst {
-                    @let cause = cause(late, &search.pauses);
+                    @let found = explain(search, late);
                     tr {
                         th scope="row" { (quantity(late.period_us, "us")) }
                         td { (late.rank) }
@@ -130,7 +141,9 @@ fn table(search: &PeriodSearch) -> Markup {
                         td { (late.instance) }
                         td { (quantity(late.late_us, "us")) }
                         td { (moment(late.at_s)) }
-                        @match cause {
+                        td { (quantity(found.longer_us, "us")) }
+                        td { (quantity(found.by_pauses_us, "us")) }
+                        @match found.longest {
                             Some(pause) => {
                                 td { "rank " (pause.rank) }
                                 td { (quantity(pause.length_us, "us")) }

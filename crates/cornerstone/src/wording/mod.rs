@@ -1,5 +1,6 @@
 //! Numbers and results in words, the same in the terminal and in the report.
 
+mod bottleneck;
 mod chain_cost;
 mod forecast;
 mod gain;
@@ -11,6 +12,7 @@ mod period_search;
 mod phrases;
 mod slow_pairs;
 
+pub(crate) use bottleneck::{change, limit_of_chain};
 pub(crate) use chain_cost::chain_cost;
 pub(crate) use forecast::{explained_gains, forecast, without_pauses};
 pub(crate) use gain::gains;

@@ -72,7 +72,9 @@ fn claim(search: &PeriodSearch, period_us: f64) -> String {
     let period = quantity(period_us, "us");
     let verdict = if search.proven { "is sustained" } else { "is not refused" };
     let tried = search.trials.iter().filter(|trial| trial.period_us == period_us);
-    let shown = match (all_of(tried), search.miss_rate_max) {
+    // The bound is that of the confirmation, if there is one.
+    let tried = search.confirmation.clone().or_else(|| all_of(tried));
+    let shown = match (tried, search.miss_rate_max) {
         (Some(all), Some(bound)) => {
             format!(": {}, at most {}", missed(&all), share_at_most(bound))
         }
@@ -109,7 +111,7 @@ fn by_launches(search: &PeriodSearch) -> String {
     let verdicts = [(sustained, "sustained"), (refused, "refused"), (open, "undecided")];
     let named = verdicts.iter().filter(|(launches, _)| *launches > 0);
     let named: Vec<String> = named.map(|(count, verdict)| format!("{count} {verdict}")).collect();
-    match launches.len() {
+    match search.launches {
         0 | 1 => String::new(),
         all => format!("; {all} launches: {}", named.join(", ")),
     }
@@ -240,6 +242,7 @@ mod tests {
             confirmation: None,
             unconfirmed: Vec::new(),
             confirm_times: 0,
+            launches: 0,
             trials: Vec::new(),
             worst: Vec::new(),
             pauses: Vec::new(),
@@ -353,8 +356,12 @@ mod tests {
         let sustaining = Trial { sustained: true, ..trial(0, 0.0099) };
         let refusing = Trial { refused: true, ..trial(9, 0.06) };
         let told = |refused, sustained, trials: &[&Trial]| {
-            let trials = trials.iter().map(|&trial| trial.clone()).collect();
-            verdict(&PeriodSearch { trials, ..found(SearchEnd::OnePeriod, refused, sustained) })
+            let trials: Vec<Trial> = trials.iter().map(|&trial| trial.clone()).collect();
+            verdict(&PeriodSearch {
+                launches: trials.len(),
+                trials,
+                ..found(SearchEnd::OnePeriod, refused, sustained)
+            })
         };
         let wanted = "(wanted: at most 1 % missed, at 95 % confidence";
         let every = told(None, Some(5e3), &[&sustaining, &sustaining]);

@@ -51,6 +51,25 @@ fn regular(kinds: &[Value]) -> Vec<[f64; 2]> {
     regular.map(|kind| [ms(kind, "period_us"), ms(kind, "length_median_us")]).collect()
 }
 
+/// On a machine without pauses no trial is repeated, and one ends when its instances repeat: 16 of each period that is
+/// tried, and then as many as prove 1 % without a miss in a first attempt: ln 0.025 / ln 0.99 = 368.
+#[test]
+fn a_search_on_a_machine_without_pauses_makes_no_trial_twice() {
+    let lab = Lab::new();
+    lab.succeed(&["corner-turn", "--ranks", "4", "--fabric", "sim:cluster", "--out", "turn.jsonl"]);
+    let found = lab.measurements("turn.jsonl");
+    let period = found.iter().find(|m| m["metric"] == "period").unwrap();
+    let trials = period["search"]["trials"].as_array().unwrap();
+    let mut periods: Vec<f64> = trials.iter().map(|t| t["period_us"].as_f64().unwrap()).collect();
+    let count = periods.len();
+    periods.sort_by(f64::total_cmp);
+    periods.dedup();
+    assert_eq!(periods.len(), count, "{trials:#?}");
+    assert!(trials.iter().all(|trial| trial["instances"] == 16), "{trials:#?}");
+    let confirmation = &period["search"]["confirmation"];
+    assert_eq!((&confirmation["instances"], &confirmation["missed"]), (&368.into(), &0.into()));
+}
+
 #[test]
 fn pauses_that_were_measured_are_those_of_the_twin_made_from_them() {
     let lab = Lab::new();

@@ -134,6 +134,7 @@ fn a_proof_that_was_stopped_goes_on_and_adds_up() {
     ]);
     assert_eq!(resumed.status, Some(0), "{resumed:#?}");
     assert!(resumed.stdout.contains("0 of 760 missed"), "{resumed:#?}");
+    assert!(!resumed.stdout.contains("launches"), "{resumed:#?}");
     let after: Vec<Value> = search(&lab, "b.jsonl")["trials"].as_array().unwrap().clone();
     let after: Vec<u64> = after.iter().map(|one| one["instances"].as_u64().unwrap()).collect();
     assert_eq!(after, [made[0], 760 - made[0]]);
@@ -158,6 +159,35 @@ fn a_proof_that_was_too_short_is_continued_by_a_longer_duration() {
         .map(|one| one["instances"].as_u64().unwrap())
         .collect();
     assert_eq!(trials, [100, 200]);
+}
+
+/// Of 100 instances none is late. From the next one on all are, because the machine is another one, so that the same period is
+/// refused: the file has one verdict.
+#[test]
+fn a_proof_that_is_refused_when_it_is_continued_replaces_its_period() {
+    let lab = lab();
+    lab.run(&words(
+        "pmp pair.pmp --fabric sim:even.toml --require period=1ms --instances 100 --out a.jsonl",
+    ))
+    .refuses(3, &["0 of 100 missed"]);
+    let slow = std::fs::read_to_string(lab.path("even.toml")).unwrap();
+    assert!(slow.contains("latency_us"), "{slow}");
+    let slow: Vec<String> =
+        slow.lines()
+            .map(|line| {
+                if line.starts_with("latency_us") {
+                    "latency_us = 5000".into()
+                } else {
+                    line.into()
+                }
+            })
+            .collect();
+    lab.write("even.toml", &slow.join("\n"));
+    let resume = ["run", "--resume", "a.jsonl", "--fabric", "sim:even.toml", "--instances", "2000"];
+    lab.run(&resume).refuses(1, &["1.00 ms is refused"]);
+    let told = lab.run(&["report", "--tables", "a.jsonl"]);
+    assert!(told.stdout.contains("1.00 ms is refused"), "{told:#?}");
+    assert!(!told.stdout.contains("is not refused"), "{told:#?}");
 }
 
 #[test]

@@ -26,6 +26,39 @@ fn crossings_and_slopes_are_told_in_words_in_lines_and_as_data() {
     assert_eq!(json[0]["over_ranks"][0]["crossings"][0]["links_beyond"], true);
 }
 
+/// A chain of two stages with one buffer, in which receiving, computing and sending do not overlap.
+const SINGLE: &str = "title = \"single buffers\"\n[matrix]\nrows = 64\ncolumns = 64\n[flow]\nrows_per_message = 8\n\
+    buffers = 1\n[[stage]]\nfunctions = [\"weight\"]\n[[stage]]\nfunctions = [\"magnitude\"]\n";
+
+#[test]
+fn the_buffers_that_limit_a_chain_are_named_before_and_after_it_runs() {
+    let lab = Lab::new();
+    lab.write("single.toml", SINGLE);
+    let slow = "name = \"slow\"\ntitle = \"slow links\"\n[processor]\nfloating_point_mflops = 1000\n[network]\n\
+        shape = \"switch\"\nlink_mb_per_s = 2500\n[[source]]\nof = [\"processor\", \"network\"]\n\
+        kind = \"assumed\"\nfrom = \"a test\"\n";
+    lab.write("slow.toml", slow);
+    let words = ["tradeoff", "slow.toml", "--pipeline", "single.toml", "--buffers", "8"];
+    let told = lab.succeed(&words).stdout;
+    assert!(told.contains("the buffers limit the chain: with 8, a matrix would take"), "{told}");
+    assert!(told.contains("stage 2 (magnitude) 2 times as fast"), "{told}");
+    let csv = lab.succeed(&[&words[..], &["--format", "csv"]].concat()).stdout;
+    // As it is, two stages, links, buffers, source and sink, and the header.
+    assert_eq!(csv.lines().count(), 8, "{csv}");
+    // The file of the machine is in the results, and need not exist any more.
+    let run = ["pipeline", "single.toml", "--fabric", "sim:slow.toml", "--period", "1ms"];
+    let more = ["--instances", "3", "--miss-rate", "90%", "--out", "run.jsonl"];
+    let ran = lab.run(&[&run[..], &more].concat()).stdout;
+    // Twice the links or the buffers save as much.
+    assert!(ran.contains(" limit the chain: "), "{ran}");
+    std::fs::remove_file(lab.path("slow.toml")).unwrap();
+    let again = lab.succeed(&["report", "--tables", "run.jsonl"]).stdout;
+    assert!(again.contains(" limit the chain: "), "{again}");
+    lab.write("without.toml", &slow.replace("floating_point_mflops = 1000\n", ""));
+    lab.run(&["tradeoff", "without.toml", "--pipeline", "single.toml"])
+        .refuses(2, &["does not know how long", "floating_point_mflops"]);
+}
+
 #[test]
 fn a_machine_of_few_ranks_is_compared_at_those_that_it_has() {
     let lab = Lab::new();

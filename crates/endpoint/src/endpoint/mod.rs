@@ -124,10 +124,7 @@ pub unsafe trait Endpoint: RemoteMemory + LongWaits + Sized {
         ContextOffer::NOTHING
     }
 
-    /// Returns the connections to other runs, from the first call on.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] if the fabric has none.
+    /// Returns the connections to other runs, from the first call on, or [`Error::Unsupported`] if the fabric has none.
     fn other_runs(&mut self) -> Result<&mut dyn OtherRuns> {
         Err(other_runs::unsupported())
     }
@@ -214,16 +211,20 @@ pub unsafe trait Endpoint: RemoteMemory + LongWaits + Sized {
         Ok(true)
     }
 
+    /// Lets the time pass in which polls would find nothing, at most until `time`. Returns whether any has passed. Only a
+    /// simulated machine lets it pass; a real one really polls.
+    fn skip_idle_polls(&mut self, _time: Time) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Lets other ranks have the processor that this one shares, as far as they need it now.
     fn yield_processor(&mut self) -> Result<()> {
         std::thread::yield_now();
         Ok(())
     }
 
-    /// Waits until one of `requests` is done, and returns the lowest index of those. The list must not be empty.
-    ///
-    /// # Errors
-    /// Also if none of them can ever complete because the ranks that they need have ended.
+    /// Waits until one of `requests` is done, and returns the lowest index of those. The list must not be empty. Also fails
+    /// if none of them can ever complete because the ranks that they need have ended.
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize>;
 
     /// Waits until `done` returns true. It is called after every poll, may use the endpoint, and must not wait.
@@ -323,11 +324,9 @@ pub unsafe trait Endpoint: RemoteMemory + LongWaits + Sized {
         None
     }
 
-    /// Advances a started collective as far as possible without waiting. Returns its outcome once it has ended. `call`
-    /// must be the same each time, and its memory is used until then. Must be called after every poll.
-    ///
-    /// # Errors
-    /// As for [`collective`](Endpoint::collective).
+    /// Advances a started collective as far as possible without waiting. Returns its outcome once it has ended, with the
+    /// errors of a [`collective`](Endpoint::collective). `call` must be the same each time, and its memory is used until
+    /// then. Must be called after every poll.
     fn advance_collective(
         &mut self,
         _started: StartedCollective,

@@ -207,6 +207,14 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         Ok(!sleeps)
     }
 
+    fn skip_idle_polls(&mut self, time: Time) -> Result<bool> {
+        let skips = self.world.borrow_mut().skip_idle_polls(self.rank, time)?;
+        if skips {
+            self.yielder.suspend(());
+        }
+        Ok(skips)
+    }
+
     fn yield_processor(&mut self) -> Result<()> {
         let next = self.world.borrow_mut().yield_processor(self.rank);
         self.suspend_if(next);

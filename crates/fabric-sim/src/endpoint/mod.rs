@@ -313,6 +313,7 @@ impl<'a> SimEndpoint<'a> {
             version: env!("CARGO_PKG_VERSION").into(),
             details,
             without_rate: world.machine.processor.without_rate(),
+            is_steady: world.is_steady(),
             plans: self.plans(&world),
             ..FabricDescription::default()
         }

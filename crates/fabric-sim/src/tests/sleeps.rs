@@ -60,3 +60,54 @@ fn a_yield_passes_the_processor_to_a_rank_that_is_ready() {
     let ends = run_endpoints(&machine(&shared), &options, program).unwrap().results;
     assert_eq!(ends, [18, 13, 6]);
 }
+
+/// Pauses of 5 us every 50 us. Rank 1 polls each microsecond for a message that arrives at 122, two times 1 us after it
+/// was sent at 120, and otherwise until 200. It sees every pause of its processor, each as long as if it had polled all
+/// the time.
+#[test]
+fn a_rank_that_skips_idle_polls_sees_what_one_sees_that_polls() {
+    let pauses = "[[pause]]\nperiod_us = 50\nlength_us = 5\nprocessors = [1]\n";
+    let machine = machine(&format!("{SWITCH}\n{pauses}"));
+    let observed = |skips: bool| {
+        let program = move |mut endpoint: SimEndpoint<'_>| {
+            let at = |us| Time::ZERO + TimeSpan::from_us(us);
+            if endpoint.rank() == 0 {
+                endpoint.wait_until_time(at(120));
+                endpoint.send(Destination { rank: 1, context: 4, tag: 1 }, &[7; 100])?;
+                return Ok(Vec::new());
+            }
+            let from = Selector { context: 4, source: Some(0), tag: Some(1) };
+            let (mut seen, mut has_come) = (Vec::new(), false);
+            let mut last = endpoint.now();
+            while last < at(200) {
+                if skips && endpoint.skip_idle_polls(at(200))? {
+                    last = endpoint.now();
+                    continue;
+                }
+                if !has_come && endpoint.probe(from)?.is_some() {
+                    has_come = true;
+                    seen.push(("message", us(&endpoint)));
+                } else {
+                    endpoint.progress()?;
+                }
+                let now = endpoint.now();
+                if now.since(last) > TimeSpan::from_us(3) {
+                    seen.push(("pause", us(&endpoint)));
+                }
+                last = now;
+            }
+            endpoint.receive(from, &mut [0; 100]).map(|_| seen)
+        };
+        let outcome = run_endpoints(&machine, &Options::new(2), program).unwrap();
+        (outcome.results[1].clone(), outcome.counts.events)
+    };
+    let ((polled, many), (skipped, few)) = (observed(false), observed(true));
+    assert!(polled.len() >= 4, "{polled:?}");
+    let what =
+        |seen: &[(&'static str, u64)]| seen.iter().map(|(what, _)| *what).collect::<Vec<_>>();
+    assert_eq!(what(&polled), what(&skipped));
+    // A rank that polls sees a message up to two polls after it has come.
+    let near = polled.iter().zip(&skipped).all(|(a, b)| a.1.abs_diff(b.1) <= 2);
+    assert!(near, "{polled:?} {skipped:?}");
+    assert!(5 * few < many, "{few} of {many} events");
+}

@@ -184,6 +184,12 @@ impl World {
         self.agenda.now()
     }
 
+    /// Returns whether the same work always takes the same time.
+    pub(crate) fn is_steady(&self) -> bool {
+        let Machine { pauses, faults, .. } = &*self.machine;
+        pauses.is_empty() && faults.is_empty() && !self.processors.are_scheduled()
+    }
+
     pub(crate) fn event_hash(&self) -> u64 {
         self.agenda.event_hash()
     }

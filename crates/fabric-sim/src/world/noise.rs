@@ -63,6 +63,14 @@ impl Noise {
         }
     }
 
+    /// Returns the longest time after `now` in which no pause begins. Zero in a pause; `None` if there is no pause at all.
+    pub(super) fn quiet_after(&self, now: Time) -> Option<TimeSpan> {
+        let now = now.as_ps();
+        let next = self.kinds.iter().map(|kind| kind.next_after(now)).min()?;
+        let is_paused = self.kinds.iter().any(|kind| kind.left_at(now) > 0);
+        Some(TimeSpan::from_ps(if is_paused { 0 } else { next - now - 1 }))
+    }
+
     /// Returns how much of a piece of work that began at `start` is done at `now`: the longest work that ends by then.
     pub(super) fn worked(&self, start: Time, now: Time) -> TimeSpan {
         let elapsed = now.since(start);
@@ -125,6 +133,13 @@ impl Kind {
             .filter(|&pause| (after + 1..=until).contains(&self.begin_of(pause)))
             .map(|pause| self.length_of(pause))
             .sum()
+    }
+
+    /// Returns the beginning of the first pause that begins after `time`. The last one that is due by then may be late.
+    fn next_after(&self, time: u64) -> u64 {
+        let due = self.count(time);
+        let mut later = (due.saturating_sub(1)..=due).map(|pause| self.begin_of(pause));
+        later.find(|begin| *begin > time).expect("the pause after those that are due is later")
     }
 
     /// Returns the remaining time at `time` of a pause that began before it.
@@ -196,6 +211,17 @@ mod tests {
         assert_eq!(noise.worked(at(6), at(7)), TimeSpan::ZERO);
     }
 
+    #[test]
+    fn no_pause_begins_in_the_quiet_time_and_one_begins_right_after_it() {
+        // Pauses of 3 µs at 5, 15, 25 µs. Work that ends when a pause begins is delayed by it.
+        let noise = noise(&[(pause(10, 3, 0, 0), us(5).as_ps())]);
+        let quiet = |time_us| noise.quiet_after(at(time_us)).unwrap().as_ps();
+        assert_eq!([0, 9, 14].map(quiet), [5, 6, 1].map(|left| us(left).as_ps() - 1));
+        assert_eq!([6, 7].map(quiet), [0, 0], "a pause is in progress");
+        assert_eq!((quiet(5), quiet(8)), (us(10).as_ps() - 1, us(7).as_ps() - 1));
+        assert_eq!(Noise { kinds: Vec::new() }.quiet_after(at(3)), None);
+    }
+
     /// Compares the ends of random pieces of work with those that follow from a list of all pauses.
     #[test]
     fn jittered_pauses_are_those_of_a_list() {
@@ -225,6 +251,9 @@ mod tests {
                 }
                 end = next;
             }
+            let next = list.iter().map(|(begin, _)| *begin).filter(|begin| *begin > start).min();
+            let quiet = if waiting > 0 { 0 } else { next.unwrap() - start - 1 };
+            assert_eq!(noise.quiet_after(Time::from_ps(start)).unwrap().as_ps(), quiet);
             let found = noise.end(Time::from_ps(start), TimeSpan::from_ps(span));
             assert_eq!(found.as_ps(), end, "seed {SEED}, from {start} for {span}");
         }

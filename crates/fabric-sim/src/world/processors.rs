@@ -79,6 +79,12 @@ impl Processors {
         }
     }
 
+    /// Returns the longest time after `now` in which no pause begins on a rank's own processor. Zero in a pause; `None` if
+    /// there are no pauses.
+    pub(super) fn quiet_after(&self, rank: usize, now: Time) -> Option<TimeSpan> {
+        self.noise.get(rank)?.quiet_after(now)
+    }
+
     /// Submits a job to the processor that a rank shares; `done` happens when it is done.
     pub(super) fn occupy(
         &mut self,

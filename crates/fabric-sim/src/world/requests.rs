@@ -1,6 +1,8 @@
 //! Requests of ranks: sends and receives from their posts to their ends.
 
-use contract::{Envelope, Error, Request, Result, Selector, Tag, TimeSpan, WorkKind, Writable};
+use contract::{
+    Envelope, Error, Request, Result, Selector, Tag, Time, TimeSpan, WorkKind, Writable,
+};
 
 use super::matching::Arrived;
 use super::message::Mode;
@@ -240,6 +242,22 @@ impl World {
         self.ranks[rank].sleeps_until = Some(until);
         self.agenda.push(until, Event::SleepOver(rank as u32));
         Ok(true)
+    }
+
+    /// Returns whether the rank must be suspended until such an event, at most until `time`, because its polls would find
+    /// nothing until then. It continues at the last poll before the next pause of its processor. Ranks that share a
+    /// processor take it from each other by polling, so that their polls are not skipped.
+    pub(crate) fn skip_idle_polls(&mut self, rank: usize, time: Time) -> Result<bool> {
+        self.check()?;
+        if self.processors.are_scheduled() {
+            return Ok(false);
+        }
+        let longest = time.since(self.now());
+        let polling = self.machine.processor.polling;
+        let whole_polls = |quiet: TimeSpan| polling.times(quiet.as_ps() / polling.as_ps());
+        let quiet = self.processors.quiet_after(rank, self.now()).map_or(longest, whole_polls);
+        let span = longest.min(quiet);
+        Ok(span > TimeSpan::ZERO && self.sleep_a_while(rank, span)?)
     }
 
     /// Ends the sleep of a rank at its end. The event is out of date if something has woken the rank before.

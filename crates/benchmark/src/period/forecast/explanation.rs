@@ -1,6 +1,6 @@
 //! Which pauses prevent a shorter period: of which kind, and in which stage.
 
-use analysis::replay::{Causes, Lost, lost_kinds};
+use analysis::replay::{Causes, Lost, Recording, lost_kinds};
 use record::{WithoutPauses, WithoutStage};
 
 use super::Forecast;
@@ -25,14 +25,14 @@ impl Forecast {
         let kinds = lost_kinds(recording);
         let lost: Vec<Lost> = kinds.iter().flat_map(|kind| &kind.lost).copied().collect();
         let without = kinds.into_iter().filter_map(|kind| {
-            let without_us = self.shortest_us(&self.curve(&kind.without));
+            let without_us = self.without_us(&kind.without, shortest_us);
             // A kind whose absence changes nothing explains nothing.
             if without_us == shortest_us {
                 return None;
             }
             let causes = recording.causes(&kind.lost, &self.seen);
             let (ranks, stages) = match causes.are_known() {
-                true => (causes.ranks(), self.main_stages(&causes, kind.share)),
+                true => (causes.ranks(), self.main_stages(&causes, kind.share, shortest_us)),
                 false => (Vec::new(), Vec::new()),
             };
             let (kind, share, shortest_us) = (kind.kind, kind.share, without_us);
@@ -40,15 +40,28 @@ impl Forecast {
         });
         let without = without.take(EXPLAINED).collect();
         let causes = recording.causes(&lost, &self.seen);
-        let mut without_stages = self.stages(&causes);
+        let mut without_stages = self.stages(&causes, shortest_us);
         without_stages.retain(|stage| stage.shortest_us != shortest_us);
         without_stages.truncate(EXPLAINED);
         Explanation { without, without_stages }
     }
 
+    /// Returns the shortest period without some pauses, where it is `shortest_us` with them. Without pauses every instance ends
+    /// as early or earlier, so that no longer period is needed. The curve of what remains may show another one: its instances
+    /// are usually earlier, too, and what is later than usual counts.
+    pub(super) fn without_us(&self, without: &Recording, shortest_us: Option<f64>) -> Option<f64> {
+        let found = self.shortest_us(&self.curve(without));
+        found.into_iter().chain(shortest_us).reduce(f64::min)
+    }
+
     /// The stages of a kind of pauses that took this share of the recording, without those that lost little of it.
-    fn main_stages(&self, causes: &Causes, share: f64) -> Vec<WithoutStage> {
-        let mut stages = self.stages(causes);
+    fn main_stages(
+        &self,
+        causes: &Causes,
+        share: f64,
+        shortest_us: Option<f64>,
+    ) -> Vec<WithoutStage> {
+        let mut stages = self.stages(causes, shortest_us);
         stages.retain(|stage| LITTLE * stage.share >= share);
         stages.truncate(EXPLAINED);
         stages
@@ -56,7 +69,7 @@ impl Forecast {
 
     /// All stages with pauses among `causes`, each with the prediction without those pauses. The stage that lost most
     /// comes first.
-    fn stages(&self, causes: &Causes) -> Vec<WithoutStage> {
+    fn stages(&self, causes: &Causes, shortest_us: Option<f64>) -> Vec<WithoutStage> {
         let recording = &self.recording;
         let of_stage = |stage: usize| {
             let without = recording.without_pauses(causes, |pause| pause.stage == Some(stage));
@@ -65,7 +78,7 @@ impl Forecast {
                 name: self.known.stages.get(stage).cloned().unwrap_or_default(),
                 ranks: causes.of_stage(stage).ranks(),
                 share: (recording.lost_us() - without.lost_us()) / recording.length_us(),
-                shortest_us: self.shortest_us(&self.curve(&without)),
+                shortest_us: self.without_us(&without, shortest_us),
             }
         };
         let mut stages: Vec<WithoutStage> = causes.stages().into_iter().map(of_stage).collect();
@@ -177,6 +190,33 @@ mod tests {
             let [other] = &truth.without_stages[..] else { panic!("{truth:?}") };
             assert_eq!((other.stage, other.shortest_us), (3 - stage, truth.without_all_us));
         }
+    }
+
+    #[test]
+    fn no_period_is_longer_without_pauses() {
+        let seed = 62;
+        let mut random = random::SplitMix64::new(seed);
+        // Whole microseconds, so that moments are exact.
+        let mut draw = |low: f64, high: f64| (low + (high - low) * random.uniform()).round();
+        let mut changes = 0;
+        for number in 0..12 {
+            let pauses = [(); 2].map(|()| Pauses {
+                first_us: draw(0.0, 9000.0),
+                every_us: draw(9000.0, 60_000.0),
+                length_us: draw(200.0, 4000.0),
+            });
+            let found = explained(pauses);
+            let Some(shortest_us) = found.shortest_us else { continue };
+            let kinds = found.without.iter().flat_map(|kind| {
+                kind.stages.iter().map(|stage| stage.shortest_us).chain([kind.shortest_us])
+            });
+            let stages = found.without_stages.iter().map(|stage| stage.shortest_us);
+            for us in kinds.chain(stages).chain([found.without_all_us]) {
+                changes += 1;
+                assert!(us.is_some_and(|us| us <= shortest_us), "seed {seed}, {number}: {found:?}");
+            }
+        }
+        assert!(changes > 24, "{changes}");
     }
 
     #[test]

@@ -5,9 +5,9 @@ use record::PeriodSearch;
 use super::*;
 use random::SplitMix64;
 
-/// A machine on which an instance takes 20 µs and which pauses for one to five milliseconds at random moments, in one
+/// A processor that pauses for one to five milliseconds at random moments, in one
 /// of its performance states more often than in the other.
-struct Unsteady {
+pub(super) struct Unsteady {
     random: SplitMix64,
     pauses_per_s: [f64; 2],
     state: usize,
@@ -20,7 +20,7 @@ const S_PS: f64 = 1e12;
 const CHANGES_PER_S: f64 = 1.0;
 
 impl Unsteady {
-    fn new(seed: u64, pauses_per_s: [f64; 2]) -> Self {
+    pub(super) fn new(seed: u64, pauses_per_s: [f64; 2]) -> Self {
         let mut random = SplitMix64::new(seed);
         let state = usize::from(random.uniform() < 0.5);
         let mut machine =
@@ -35,10 +35,10 @@ impl Unsteady {
         -self.random.uniform().ln() / per_s * S_PS
     }
 
-    /// Returns the time of an instance that begins now. Pauses come whether it works or not.
-    fn cost_ps(&mut self, now_ps: u64) -> u64 {
+    /// Returns the time of an instance that begins now and takes this long without pauses. They come whether it works or not.
+    pub(super) fn cost_ps(&mut self, now_ps: u64, work_us: u64) -> u64 {
         let now = now_ps as f64;
-        let (mut at, mut left) = (now, 20.0 * US as f64);
+        let (mut at, mut left) = (now, (work_us * US) as f64);
         loop {
             self.change_state(at);
             if self.pause_at_ps >= at + left {
@@ -67,7 +67,7 @@ impl Unsteady {
 fn on(seed: u64, pauses_per_s: [f64; 2], real_time: RealTime) -> PeriodSearch {
     let make = || {
         let mut machine = Unsteady::new(seed, pauses_per_s);
-        move |_, now| machine.cost_ps(now)
+        move |_, now| machine.cost_ps(now, 20)
     };
     search_on(real_time, make).0.unwrap().search.unwrap()
 }

@@ -90,6 +90,7 @@ impl TrialRunner<'_, '_> {
             pauses: self.pauses,
             forecast: self.forecast.as_ref().map(Forecast::record),
             no_forecast: self.no_forecast,
+            launches: 0,
             trials: self.trials,
             hygiene: BTreeMap::new(),
         };

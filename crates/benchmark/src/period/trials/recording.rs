@@ -17,6 +17,8 @@ impl TrialRunner<'_, '_> {
             return Ok(());
         }
         let instances = match forecast::instances(each, self.schedule.finding_s) {
+            // More instances would only repeat these.
+            Ok(instances) if self.is_steady => instances.min(forecast::INSTANCES_MIN),
             Ok(instances) => instances,
             Err(why) => {
                 self.no_forecast = Some(why);
@@ -42,12 +44,10 @@ impl TrialRunner<'_, '_> {
         loop {
             let segment = self.back_to_back(instances)?;
             let last_ps = segment.responses_ps.iter().copied().max().unwrap_or(0);
-            let Some(more) =
-                forecast::more_instances(instances, TimeSpan::from_ps(last_ps), wanted_s)
-            else {
-                return Ok(segment);
-            };
-            instances = more;
+            match forecast::more_instances(instances, TimeSpan::from_ps(last_ps), wanted_s) {
+                Some(more) if !self.is_steady => instances = more,
+                _ => return Ok(segment),
+            }
         }
     }
 

@@ -74,7 +74,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let begin = latest_arrival(bench.rank)? + LEAD + bench.overheads.agreement;
     bench.rank.wait_until(begin);
     for until in ends(duration) {
-        seen.watch(bench.rank, begin, until, (threshold, reading));
+        seen.watch(bench.rank, begin, until, (threshold, reading))?;
         // No rank sends while another still measures.
         bench.rank.barrier()?;
         let kept = if until < duration { KEPT_MEANWHILE } else { KEPT_MAX };
@@ -144,17 +144,21 @@ impl SeenPauses {
     /// Measures from now until this time after the beginning.
     fn watch(
         &mut self,
-        rank: &dyn Rank,
+        rank: &mut dyn Rank,
         begin: Time,
         until: TimeSpan,
         (threshold, reading): (TimeSpan, TimeSpan),
-    ) {
+    ) -> Result<()> {
         self.processor = rank.processor().map_or(u64::MAX, |processor| processor as u64);
         self.causes.begin(rank);
         let end = begin + until;
         let mut last = rank.now();
         self.leave_out(self.until, last.since(begin));
         while last < end {
+            if rank.skip_idle_polls(end)? {
+                last = rank.now();
+                continue;
+            }
             let now = rank.now();
             let gap = now.since(last);
             let pause_began = last;
@@ -171,6 +175,7 @@ impl SeenPauses {
             }
         }
         self.until = last.since(begin);
+        Ok(())
     }
 
     /// Records that the clock was not read between these moments, because messages were sent or the counters read.
@@ -268,6 +273,9 @@ fn describe(
     let timing = || record::Timing::of_single_events("time", watched.until.as_s());
     let lost = vec![100.0 * (1.0 - summary.available)];
     let not_kept = summary.count - lengths.len() as u64;
+    // Pauses after the last one that is kept are of no kind.
+    let last = pauses.last().filter(|_| not_kept > 0);
+    let kept_until_s = last.map_or(watched.until.as_s(), |last| last.at_s);
     let (longest_us, count) = (summary.longest_us, summary.count);
     let lost = Measurement {
         pauses: Some(Pauses {
@@ -276,7 +284,7 @@ fn describe(
             duration_s: watched.until.as_s(),
             at_s: pauses.iter().map(|pause| pause.at_s).collect(),
             not_kept,
-            kinds: classify(&pauses, watched.until.as_s()),
+            kinds: classify(&pauses, kept_until_s),
             summary: Some(summary),
         }),
         ..subject.metric(("lost", "%"), lost, timing())?
@@ -312,14 +320,14 @@ mod tests {
         conformance::reference::run(1, |rank| {
             let time = Cell::new(0);
             let us = 1_000_000;
-            let rank = Altered { time_ps: Some(&time), reading_ps: us, ..Altered::new(rank) };
+            let mut rank = Altered { time_ps: Some(&time), reading_ps: us, ..Altered::new(rank) };
             let at = |us| TimeSpan::from_us(us);
             let mut quiet = SeenPauses::new(None, PauseCauses::default());
-            quiet.watch(&rank, Time::ZERO, at(100), (at(1), TimeSpan::ZERO));
+            quiet.watch(&mut rank, Time::ZERO, at(100), (at(1), TimeSpan::ZERO))?;
             assert_eq!((quiet.kept.len(), quiet.until), (0, at(100)));
             let mut all = SeenPauses::new(None, PauseCauses::default());
             time.set(0);
-            all.watch(&rank, Time::ZERO, at(100), (TimeSpan::from_ns(999), TimeSpan::ZERO));
+            all.watch(&mut rank, Time::ZERO, at(100), (TimeSpan::from_ns(999), TimeSpan::ZERO))?;
             // The first reading is at 1 µs, the last at 100.
             assert_eq!((all.kept.len(), all.kept[0], all.kept[98]), (99, [us, us], [99 * us, us]));
             // The observations of a rank are unchanged by the transfer, and pauses that are not stored are counted.

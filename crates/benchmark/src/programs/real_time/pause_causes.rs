@@ -22,7 +22,7 @@ const TRACER: &str = "the tracer osnoise";
 const COUNTS: &str = "what the system has counted";
 /// Prefix of the line that names the source; lines of causes begin with a number.
 const NAMED_BY: &str = "by ";
-const NOT_READ: &str = "not looked into";
+const NOT_READ: &str = "not examined";
 const OTHER: &str = "something else";
 
 /// The pauses by cause.

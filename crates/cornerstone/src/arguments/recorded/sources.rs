@@ -20,7 +20,7 @@ pub(super) enum Source {
 }
 
 /// All options of the commands that a run can resume, by their names in the definition of the command line.
-pub(super) const SOURCES: [(&str, Source); 66] = [
+pub(super) const SOURCES: [(&str, Source); 67] = [
     // run
     ("names", Source::File),
     ("ranks", Source::File),
@@ -62,6 +62,7 @@ pub(super) const SOURCES: [(&str, Source); 66] = [
     ("load", Source::File),
     ("threshold", Source::File),
     ("limit", Source::File),
+    ("timer_slack", Source::File),
     // It switches on a tracer of the kernel.
     ("osnoise", Source::CommandLine),
     // Traffic

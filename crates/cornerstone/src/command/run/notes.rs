@@ -7,6 +7,7 @@ use benchmark::Launch;
 use record::Run;
 
 use super::rounds::Rounds;
+use crate::arguments::FabricChoice;
 use crate::remaining::Remaining;
 use crate::results::ResultsFile;
 use crate::wording::{counted, wait};
@@ -59,13 +60,16 @@ pub(super) fn announcement(
     rounds: Rounds,
     remaining: &Remaining,
     budget_s: Option<f64>,
-    results: &ResultsFile,
+    (fabric, results): (&FabricChoice, &ResultsFile),
     run: &Run,
 ) -> String {
     let path = results.path().display();
     let at_most = budget_s
         .map_or_else(String::new, |all_s| format!(" if launches agree, at most {}", wait(all_s)));
-    let wait = wait(remaining.left_s(0.0));
+    // How long the simulation of it takes depends on the program.
+    let is_simulated = fabric.is_simulated();
+    let of_time = if is_simulated { " of simulated time" } else { "" };
+    let wait = format!("{}{of_time}", wait(remaining.left_s(0.0)));
     let (_, all) = remaining.steps();
     let first = launches.iter().filter(|one| one.number == 0);
     let first = first.map(|launch| launch.job.steps.len()).sum();

@@ -14,6 +14,7 @@ use crate::arguments::{
 };
 use crate::environment;
 use crate::fabric::hosts::Hosts;
+use crate::fabric_name::text_of_machine;
 use crate::failure::Failure;
 use crate::measured::LAUNCHES_BEFORE;
 use crate::progress::note;
@@ -151,7 +152,7 @@ impl Request {
         let places = self.fabric.places(launches).map(|places| ("places".into(), places.into()));
         fabric.details.extend(places);
         RunHeader {
-            texts: texts(&self.settings),
+            texts: texts(&self.settings, &self.fabric),
             launches_before: self.launches_before,
             ..results::header(&self.settings, fabric, self.environment.clone())
         }
@@ -202,10 +203,14 @@ fn hosts(arguments: &RunArguments, fabric: &FabricChoice) -> Result<Option<Hosts
 }
 
 /// Returns the texts of the files that describe the run.
-fn texts(settings: &Settings) -> BTreeMap<String, String> {
+fn texts(settings: &Settings, fabric: &FabricChoice) -> BTreeMap<String, String> {
     let pattern = settings.pattern.iter().map(|pattern| (pattern.key(), pattern.text.clone()));
     let chain = settings.pipeline.chain.iter().map(|chain| (chain.key(), chain.text.clone()));
-    pattern.chain(chain).collect()
+    let machine = match fabric {
+        FabricChoice::Simulated(file) => text_of_machine(file),
+        _ => None,
+    };
+    pattern.chain(chain).chain(machine).collect()
 }
 
 /// Returns the settings of a run. Without names it is the overview. All benchmarks together have short time limits, so

@@ -81,7 +81,8 @@ impl Session {
         };
         let remaining = Remaining::new(launches, request.bounds());
         let budget_s = request.settings.budget_s;
-        note(&announcement(launches, request.launches, &remaining, budget_s, &results, &run));
+        let of = (&request.fabric, &results);
+        note(&announcement(launches, request.launches, &remaining, budget_s, of, &run));
         if request.format == RunFormat::Csv {
             print(&csv_header())?;
         }

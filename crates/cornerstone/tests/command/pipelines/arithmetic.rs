@@ -113,8 +113,11 @@ fn differences((name, text): &(String, String), link: f64) -> String {
     lab.write(name, text);
     lab.write("even.toml", &EVEN.replace("LINK", &link.to_string()));
     let rates = Rates { operations: 400.0, transforms: 1000.0, copies: 500.0, turns: 300.0, link };
-    // The command takes the difference of as many matrices.
-    let each_us = (ends_us(&chain, &rates, 24) - ends_us(&chain, &rates, 8)) / 16.0;
+    // The first matrices fill the buffers, and the last ones empty them. Between, matrices take as many turns as there are
+    // buffers.
+    let (few, more) = (24, 8 * chain.buffers);
+    let span_us = ends_us(&chain, &rates, few + more) - ends_us(&chain, &rates, few);
+    let each_us = span_us / more as f64;
     let alone_us = ends_us(&chain, &rates, 1);
     // A matrix is alone if the next one comes later.
     let period_us = alone_us.max(each_us) * 1.1;

@@ -13,8 +13,9 @@ struct Message {
     to: (usize, usize),
     /// True for the receiver's request, which goes against the flow.
     asks: bool,
-    /// Times at which it has left its sender, and has arrived.
+    /// Times at which it has left its sender, has come to its receiver, and was taken in there.
     left_us: f64,
+    came_us: Option<f64>,
     ends_us: Option<f64>,
     /// Time on each link, and the rank that receives it; none for a message of a rank to itself.
     link_us: f64,
@@ -122,24 +123,33 @@ impl<'a> World<'a> {
     /// Lets the time pass until something ends.
     fn pass(&mut self) {
         let work = self.parts.iter().flatten().filter_map(|part| part.busy_until);
-        let ends = work.chain(self.messages.iter().map(|one| one.ends_us.unwrap_or(one.left_us)));
+        let next = |one: &Message| one.ends_us.or(one.came_us).unwrap_or(one.left_us);
+        let ends = work.chain(self.messages.iter().map(next));
         self.now_us = ends.min_by(f64::total_cmp).expect("something is under way");
     }
 
     fn end_one(&mut self) -> bool {
         let now_us = self.now_us;
-        let leaves = |one: &&mut Message| one.ends_us.is_none() && one.left_us <= now_us;
+        let leaves = |one: &&mut Message| one.came_us.is_none() && one.left_us <= now_us;
         if let Some(one) = self.messages.iter_mut().find(leaves) {
-            // The link to the receiver takes messages as they come.
-            let mut link = 0.0;
-            let inwards_us = one.receiver.map_or(&mut link, |rank| &mut self.inwards_us[rank]);
-            *inwards_us = inwards_us.max(now_us) + one.link_us;
-            one.ends_us = Some(*inwards_us);
+            one.came_us = Some(now_us + one.link_us);
             let (from, block, asks) = (one.from, one.to.1, one.asks);
             let is_own = one.receiver.is_none();
             if !asks {
                 self.tell(is_own, from, News::Left { from, block });
             }
+            return true;
+        }
+        let comes = |one: &&mut Message| {
+            one.ends_us.is_none() && one.came_us.is_some_and(|us| us <= now_us)
+        };
+        if let Some(one) = self.messages.iter_mut().find(comes) {
+            // A receiver takes messages in one after the other, in the order in which they have come as a whole: a short
+            // one does not wait for a long one that is still on the link.
+            let mut link = 0.0;
+            let inwards_us = one.receiver.map_or(&mut link, |rank| &mut self.inwards_us[rank]);
+            *inwards_us = now_us.max(*inwards_us + one.link_us);
+            one.ends_us = Some(*inwards_us);
             return true;
         }
         let ended = |one: &Message| one.ends_us.is_some_and(|end_us| end_us <= now_us);
@@ -317,7 +327,17 @@ impl<'a> World<'a> {
             self.outwards_us[sender] = left_us;
         }
         let receiver = is_sent.then_some(receiver);
-        self.messages.push(Message { from, to, asks, left_us, ends_us: None, link_us, receiver });
+        let (came_us, ends_us) = (None, None);
+        self.messages.push(Message {
+            from,
+            to,
+            asks,
+            left_us,
+            came_us,
+            ends_us,
+            link_us,
+            receiver,
+        });
     }
 
     fn free(&self, rank: usize) -> bool {

@@ -90,6 +90,22 @@ fn matrices_that_may_wait_at_the_source_ride_out_a_pause_and_hide_no_chain_that_
 }
 
 #[test]
+fn a_pause_as_long_as_real_time_throttling_is_named_for_ranks_of_a_fixed_priority() {
+    let lab = Lab::new();
+    // Linux's default: stopped for 50 ms in each second.
+    let throttled = STOPPING.replace("length_us = 9000", "length_us = 50000");
+    assert_ne!(throttled, STOPPING);
+    lab.write("throttled.toml", &throttled.replace("period_us = 100000", "period_us = 1000000"));
+    lab.write("image.toml", CHAIN_OF_TWO);
+    let words = ["pipeline", "image.toml", "--fabric", "sim:throttled.toml", "--period", "2ms"];
+    let named = |hygiene: &str| {
+        let more = ["--instances", "600", "--hygiene", hygiene];
+        lab.run(&[&words[..], &more].concat()).stdout.contains("real-time throttling")
+    };
+    assert_eq!([named("fifo"), named("none")], [true, false]);
+}
+
+#[test]
 fn late_matrices_are_told_with_the_pauses_that_put_them_off() {
     let lab = Lab::new();
     lab.write("stopping.toml", STOPPING);
@@ -102,7 +118,7 @@ fn late_matrices_are_told_with_the_pauses_that_put_them_off() {
     for printed in [
         "did something else for 9.00 ms",
         "when the rank should have begun",
-        "explain 8 of the 8 latest",
+        "explain 100 % of the time that the 8 latest instances took beyond the usual, and 8 of them wholly",
     ] {
         assert!(ended.stdout.contains(printed), "{printed}: {ended:#?}");
     }

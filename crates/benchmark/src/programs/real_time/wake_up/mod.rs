@@ -33,14 +33,15 @@ pub(in crate::programs) const WAKE_UP: Benchmark = Benchmark {
         wait on that word), epoll (a datagram socket), or receive (a receive of 8 bytes, as the fabric \
         waits). With load=computing another thread computes on rank 0's processor. With idle=held-off the \
         processors may enter no idle state (/dev/cpu_dma_latency). --duration is the time for each case in \
-        each launch (default 1 s, one launch); --hygiene fifo gives rank 0 a fixed priority. A simulated rank continues at once, so \
+        each launch (default 1 s, one launch); --hygiene fifo gives rank 0 a fixed priority; --timer-slack sets the \
+        time by which Linux may end a sleep later, which a fixed priority has not. A simulated rank continues at once, so \
         there is nothing to measure.",
     ranks: RankRule::Exactly(2),
     cases,
     program: NO_DATA,
     measure,
     lasts_s: Some(|settings, _| settings.real_time.trial_s()),
-    options: &[&[RunOption::Duration, RunOption::OsIsolation]],
+    options: &[&[RunOption::Duration, RunOption::OsIsolation, RunOption::TimerSlack]],
     repeatable: false,
     ..BENCHMARK
 };
@@ -102,7 +103,11 @@ impl Wanted {
     }
 
     /// Returns the system of this rank, prepared for the case, or the reason why this is impossible.
-    fn prepare(self, rank: &mut dyn Rank) -> std::result::Result<Box<dyn OperatingSystem>, String> {
+    fn prepare(
+        self,
+        rank: &mut dyn Rank,
+        slack: Option<TimeSpan>,
+    ) -> std::result::Result<Box<dyn OperatingSystem>, String> {
         let mut system = rank.operating_system().ok_or(
             "these ranks have no operating system: on a simulated machine a rank continues at the very \
              moment for which it waits",
@@ -114,6 +119,9 @@ impl Wanted {
         if rank.rank() == 0 {
             system.load_processor(self.is_loaded)?;
             system.hold_off_idle_states(self.holds_idle_off)?;
+            if slack.is_some() {
+                system.set_timer_slack(slack)?;
+            }
         }
         Ok(system)
     }
@@ -121,7 +129,8 @@ impl Wanted {
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let wanted = Wanted::of(bench)?;
-    let (prepared, mine) = match wanted.prepare(bench.rank) {
+    let slack = bench.settings.real_time.timer_slack_s.map(TimeSpan::from_s);
+    let (prepared, mine) = match wanted.prepare(bench.rank, slack) {
         Ok(system) => (Some(system), Ok(())),
         Err(why) => (None, Err(why)),
     };
@@ -140,6 +149,10 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     };
     // The refusal of a priority that rank 0 never had changes nothing.
     let _ = period::prioritise(bench.rank, Priority::TimeShared);
+    // Only rank 0 of a case that asks for it has changed it.
+    if slack.is_some() && bench.shape.me == 0 {
+        let _ = system.set_timer_slack(None);
+    }
     let late = outcome?;
     // The load must end before the next measurement.
     drop(system);
