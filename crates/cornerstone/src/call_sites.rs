@@ -18,6 +18,8 @@ const FIXED_PROGRAM: u8 = 2;
 
 /// Beginning of the file name of the C library.
 const SYSTEM: &str = "libc.so";
+/// File name of our library for programs of MPICH, which calls that of the standard ABI.
+const MPICH: &str = "libmpi.so.12";
 
 /// Finds the names of places. Each file is read once.
 #[derive(Default)]
@@ -45,7 +47,7 @@ impl CallSites {
         // Start-up code and observing libraries are skipped, even if only they have debug information.
         let not_own = |site: &&CallSite| {
             let name = file_name(&site.object);
-            !name.starts_with(SYSTEM) && name != LIBRARY
+            !name.starts_with(SYSTEM) && ![LIBRARY, MPICH].contains(&&*name)
         };
         let own = callers.iter().filter(not_own);
         let places: Vec<Place> = own.map(|site| self.place(site)).collect();

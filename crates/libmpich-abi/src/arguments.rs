@@ -199,8 +199,9 @@ impl Argument for Statuses {
 
 /// The arguments of a call.
 pub(crate) trait Arguments<R> {
-    /// Calls the function at `entry` with them, and stores its results in the caller's memory.
-    unsafe fn call(self, entry: *mut c_void) -> R;
+    /// Calls the body of a function at `entry` with them and the return address of the program's call, and stores its
+    /// results in the caller's memory.
+    unsafe fn call(self, entry: *mut c_void, site: f64) -> R;
 }
 
 macro_rules! arguments {
@@ -208,13 +209,13 @@ macro_rules! arguments {
         impl<R, $($name: Argument),*> Arguments<R> for ($($name,)*) {
             #[inline(always)]
             #[allow(unused_mut)]
-            unsafe fn call(mut self, entry: *mut c_void) -> R {
+            unsafe fn call(mut self, entry: *mut c_void, site: f64) -> R {
                 // SAFETY: the generated caller has created these arguments for this function.
                 let function = unsafe {
-                    std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($name::Passed),*) -> R>(entry)
+                    std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($name::Passed,)* f64) -> R>(entry)
                 };
                 // SAFETY: as above.
-                let result = unsafe { function($(self.$place.passed()),*) };
+                let result = unsafe { function($(self.$place.passed(),)* site) };
                 $(self.$place.give_back();)*
                 result
             }

@@ -143,3 +143,16 @@ fn every_function_of_mpich_is_exported() {
     let missing: Vec<_> = theirs.difference(&ours).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
+
+#[test]
+fn an_error_names_the_place_of_the_call_in_the_program() {
+    let Some(header) = header() else { return };
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/wrong.c");
+    let program = compile(&header, &source);
+    let (ended, output) = run(&program, 1, &[]);
+    let Err(LaunchError::RankFailed { reason, .. }) = ended else {
+        panic!("{ended:?}\n{output}");
+    };
+    assert!(reason.contains("MPI_Send: MPI_ERR_TAG: tag -5 ("), "{reason}");
+    assert!(reason.contains(&format!("{}+0x", program.display())), "{reason}");
+}
