@@ -27,9 +27,8 @@ const SENT: Request = Request(MARK);
 /// All light requests.
 #[derive(Default)]
 pub(crate) struct LightRequests {
-    places: RefCell<Vec<Option<LightRequest>>>,
-    /// The calls that have started them.
-    makers: RefCell<Vec<CallSite>>,
+    /// Each with the call that has started it.
+    places: RefCell<Vec<Option<(LightRequest, CallSite)>>>,
     free: RefCell<Vec<usize>>,
     /// Number of copies of [`SENT`] that are in use.
     sent: Cell<usize>,
@@ -49,11 +48,9 @@ impl LightRequests {
         let mut places = self.places.borrow_mut();
         let index = self.free.borrow_mut().pop().unwrap_or_else(|| {
             places.push(None);
-            self.makers.borrow_mut().push(CallSite::default());
             places.len() - 1
         });
-        places[index] = Some(light);
-        self.makers.borrow_mut()[index] = CallSite::latest();
+        places[index] = Some((light, CallSite::latest()));
         Request(MARK + 1 + index)
     }
 
@@ -63,7 +60,7 @@ impl LightRequests {
             return (self.sent.get() > 0).then_some(LightRequest::Sent);
         }
         let index = request.0.checked_sub(MARK + 1)?;
-        *self.places.borrow().get(index)?
+        self.places.borrow().get(index)?.map(|(light, _)| light)
     }
 
     /// Frees a handle, and returns its message.
@@ -75,7 +72,7 @@ impl LightRequests {
             return Some(LightRequest::Sent);
         }
         let index = request.0.checked_sub(MARK + 1)?;
-        let light = self.places.borrow_mut().get_mut(index)?.take()?;
+        let (light, _) = self.places.borrow_mut().get_mut(index)?.take()?;
         self.free.borrow_mut().push(index);
         Some(light)
     }
@@ -83,15 +80,14 @@ impl LightRequests {
     /// Records that a receive has ended without a message.
     pub(super) fn cancel(&self, request: Request) {
         let index = request.0 - MARK - 1;
-        self.places.borrow_mut()[index] = Some(LightRequest::Cancelled);
+        self.places.borrow_mut()[index] = Some((LightRequest::Cancelled, CallSite::latest()));
     }
 
     /// Returns the calls that have made the handles in use. Those of sends that had ended when they began are not known.
     pub(super) fn makers(&self) -> Vec<CallSite> {
-        let (places, makers) = (self.places.borrow(), self.makers.borrow());
-        let in_use = places.iter().zip(&*makers).filter(|(light, _)| light.is_some());
         let sent = std::iter::repeat_n(CallSite::default(), self.sent.get());
-        in_use.map(|(_, maker)| *maker).chain(sent).collect()
+        let places = self.places.borrow();
+        places.iter().flatten().map(|(_, maker)| *maker).chain(sent).collect()
     }
 }
 

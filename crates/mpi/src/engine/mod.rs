@@ -16,7 +16,6 @@ mod waiting;
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::rc::Rc;
 
-use call_stack::CallSite;
 use contract::{BETWEEN_RUNS, ContextNumbers, Destination, Endpoint, Envelope};
 
 pub(crate) use activity::{Activity, Orphan};
@@ -102,7 +101,7 @@ impl<E: Endpoint> Engine<E> {
             send_buffer: Rc::default(),
             call_logs: CallLogs::default(),
             synchronous: Cell::new(false),
-            messages: MessageLog::default(),
+            messages: MessageLog::new(rank),
             failed_calls: Cell::new(0),
         }
     }
@@ -201,21 +200,16 @@ impl<E: Endpoint> Engine<E> {
     /// Records a sent message.
     #[inline(always)]
     pub(crate) fn note_sent(&self, to: Destination, signature: Signature) {
-        let Destination { rank, context, tag } = to;
-        if context & (2 * BETWEEN_RUNS) == 0 {
-            let (other, site) = (rank as u32, CallSite::latest());
-            self.messages.note_sent(self.rank, Noted { context, tag, other, signature, site });
+        if to.context & (2 * BETWEEN_RUNS) == 0 {
+            self.messages.note_sent(to, signature);
         }
     }
 
     /// Records a received message.
     #[inline(always)]
     pub(crate) fn note_received(&self, envelope: &Envelope, signature: Signature) {
-        let Envelope { context, source, tag, .. } = *envelope;
-        if context & (2 * BETWEEN_RUNS) == 0 {
-            let site = CallSite::latest();
-            let message = Noted { context, tag, other: source, signature, site };
-            self.messages.note_received(self.rank, message);
+        if envelope.context & (2 * BETWEEN_RUNS) == 0 {
+            self.messages.note_received(envelope, signature);
         }
     }
 
