@@ -1,6 +1,8 @@
 //! What the members of a collective must agree on beside its call id: the signatures of their data, by the rule of each
 //! collective (MPI 5.0, chapter 6).
 
+use random::finalise;
+
 use crate::datatype::Signature;
 use crate::engine::Agreed;
 use crate::memory::Memory;
@@ -62,14 +64,7 @@ pub(super) fn same_sequence(blocks: &[Memory]) -> Agreed {
 /// A word for the data that one member sends to another.
 fn pair_word((from, to): (usize, usize), signature: Signature) -> u64 {
     let pair = (from as u64) << 32 | to as u64;
-    finished(finished(signature.bits()).wrapping_add(pair))
-}
-
-/// Mixes all bits of a word (the last steps of SplitMix64).
-fn finished(mut word: u64) -> u64 {
-    word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ word >> 31
+    finalise(finalise(signature.bits()).wrapping_add(pair))
 }
 
 /// What a member sends to another is what that one receives. Each block is named with its other member; a member's own

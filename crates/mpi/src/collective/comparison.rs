@@ -52,11 +52,13 @@ impl Exchanged {
     }
 }
 
-fn half(bytes: &[u8]) -> u32 {
+/// Reads the first four bytes.
+pub(crate) fn half(bytes: &[u8]) -> u32 {
     u32::from_ne_bytes(*bytes.first_chunk().expect("four bytes"))
 }
 
-fn word(bytes: &[u8]) -> u64 {
+/// Reads the first eight bytes.
+pub(crate) fn word(bytes: &[u8]) -> u64 {
     u64::from_ne_bytes(*bytes.first_chunk().expect("eight bytes"))
 }
 
@@ -142,6 +144,18 @@ pub(crate) fn exchange<E: Endpoint + 'static>(
     Ok(all.chunks(longest).zip(lengths).map(|(one, length)| one[..length].to_vec()).collect())
 }
 
+/// Exchanges the place of a call between all processes, at the end of the run: empty where there is none.
+///
+/// # Errors
+/// Errors that end the run.
+pub(crate) fn exchange_places<E: Endpoint + 'static>(
+    world: &Rc<Context<E>>,
+    mine: &str,
+) -> Result<Vec<String>> {
+    let all = exchange(world, &mine.as_bytes()[..mine.floor_char_boundary(PLACE_BYTES)])?;
+    Ok(all.iter().map(|place| String::from_utf8_lossy(place).into_owned()).collect())
+}
+
 /// Finds the context whose members have made different calls, if one is known: the first of those that all have kept.
 fn differing_context(of_ranks: &[Vec<u8>]) -> Option<(u32, u32)> {
     let mut sums = BTreeMap::<(u32, u32), (u32, u32, u64)>::new();
@@ -182,11 +196,11 @@ pub(crate) fn explain_difference<E: Endpoint + 'static>(
     let Some(difference) = first_difference(&members) else { return Ok(None) };
     let own = own.and_then(|log| log.call(difference.number));
     let place = own.map(|LoggedCall { site, .. }| site.to_string()).unwrap_or_default();
-    let places = exchange(world, &place.as_bytes()[..place.floor_char_boundary(PLACE_BYTES)])?;
+    let places = exchange_places(world, &place)?;
     if difference.ranks[0] != world.rank() {
         return Ok(None);
     }
-    let places = difference.ranks.map(|rank| String::from_utf8_lossy(&places[rank]).into_owned());
+    let places = difference.ranks.map(|rank| &*places[rank]);
     let context = engine.identities().place(2 * key.0).unwrap_or_default();
     Ok(Some(Error::new(ErrorClass::Other, in_words(&difference, &places, &context))))
 }
@@ -207,7 +221,7 @@ fn read_calls((rank, bytes): (usize, &Vec<u8>)) -> Option<Calls> {
     Some(Calls { rank, count: u32::from_ne_bytes(*count), kept })
 }
 
-fn in_words(difference: &Difference, places: &[String; 2], context: &str) -> String {
+fn in_words(difference: &Difference, places: &[&str; 2], context: &str) -> String {
     let Difference { number, ranks: [me, other], calls: [own, theirs] } = difference;
     let [here, there] = places;
     let own = own.expect("the first has made the call");

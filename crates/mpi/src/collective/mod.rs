@@ -38,7 +38,7 @@ pub use barrier::Barrier;
 pub use between::Between;
 pub use broadcast::Broadcast;
 pub(crate) use bytes::{all_to_all_bytes, allgather_bytes, broadcast_bytes, gather_then};
-pub(crate) use comparison::{exchange, explain_difference};
+pub(crate) use comparison::{exchange, exchange_places, explain_difference, half, word};
 pub use gather::{Gather, GatherUnequal};
 pub use neighbours::Neighbours;
 pub use reduce::Reduce;

@@ -6,13 +6,11 @@ use std::rc::Rc;
 
 use contract::{Endpoint, Envelope, Selector, TimeSpan, WaitTerms};
 
-use crate::collective::exchange;
+use crate::collective::{exchange, exchange_places, half, word};
 use crate::datatype::Signature;
 use crate::engine::{Context, Noted};
 use crate::error::{Error, ErrorClass, Result};
 
-/// Room for the place of a call in words.
-const PLACE_BYTES: usize = 400;
 /// Polls for messages that were sent and have not arrived, and the time between them.
 const LATE_POLLS: usize = 10;
 const BETWEEN_POLLS: TimeSpan = TimeSpan::from_us(2_000);
@@ -51,8 +49,9 @@ fn to_bytes(message: &Noted) -> [u8; NOTED_BYTES] {
     all
 }
 
-fn half(bytes: &[u8], place: usize) -> u32 {
-    u32::from_ne_bytes(*bytes[4 * place..].first_chunk().expect("four bytes"))
+/// Reads a context, a tag and a rank.
+fn three(bytes: &[u8]) -> [u32; 3] {
+    [0, 4, 8].map(|place| half(&bytes[place..]))
 }
 
 /// Reads the messages of a rank: the number of those that it has sent, these, and those that it has received. A rank that
@@ -61,9 +60,8 @@ fn add(streams: &mut BTreeMap<Stream, Sides>, rank: u32, bytes: &[u8]) {
     let Some((sent, messages)) = bytes.split_first_chunk() else { return };
     let sent = u32::from_ne_bytes(*sent) as usize;
     for (number, message) in messages.chunks_exact(NOTED_BYTES).enumerate() {
-        let [context, tag, other] = [0, 1, 2].map(|place| half(message, place));
-        let word = *message[12..].first_chunk().expect("eight bytes");
-        let signature = Signature::from_bits(u64::from_ne_bytes(word));
+        let [context, tag, other] = three(message);
+        let signature = Signature::from_bits(word(&message[12..]));
         match number < sent {
             true => streams.entry((rank, other, context, tag)).or_default().sent.push(signature),
             false => {
@@ -168,9 +166,9 @@ pub(crate) fn explain_messages<E: Endpoint + 'static>(
             _ if me == to => place_of(&received, (from, context, tag), numbers[1]),
             _ => String::new(),
         };
-        let places = exchange(world, &own.as_bytes()[..own.floor_char_boundary(PLACE_BYTES)])?;
-        let place = |rank: u32| String::from_utf8_lossy(&places[rank as usize]).into_owned();
-        let here = if from == to { String::new() } else { place(to) };
+        let places = exchange_places(world, &own)?;
+        let place = |rank: u32| &places[rank as usize];
+        let here = if from == to { "" } else { place(to) };
         let (sent, received) = (as_sent.in_words(), as_received.in_words());
         let where_ = engine.identities().place(context).unwrap_or_default();
         let words = format!(
@@ -195,7 +193,7 @@ fn explain_left_over<E: Endpoint + 'static>(
     });
     let all = exchange(world, &own)?;
     let Some(to) = all.iter().position(|one| !one.is_empty()) else { return Ok(None) };
-    let [context, tag, from] = [0, 1, 2].map(|place| half(&all[to], place));
+    let [context, tag, from] = three(&all[to]);
     // Those before it in its stream were received; it need not be the next, so the place is that of the last that is known.
     let own = match world.rank() as u32 == from {
         true => {
@@ -205,9 +203,7 @@ fn explain_left_over<E: Endpoint + 'static>(
         }
         false => None,
     };
-    let own = own.unwrap_or_default();
-    let places = exchange(world, &own.as_bytes()[..own.floor_char_boundary(PLACE_BYTES)])?;
-    let place = String::from_utf8_lossy(&places[from as usize]).into_owned();
+    let place = &exchange_places(world, &own.unwrap_or_default())?[from as usize];
     let bytes = left.map_or(0, |message| message.bytes);
     let where_ = world.engine().identities().place(context).unwrap_or_default();
     let words = format!(
