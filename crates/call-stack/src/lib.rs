@@ -4,12 +4,13 @@
 //! exceptions. This takes microseconds and is done only on request. The place of the latest call from the program alone is
 //! recorded by each call ([`CallSite`]).
 
+mod entry;
 mod place;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 
-pub use place::{CallSite, place_of_call};
+pub use place::{CallSite, ELF_HEAD_BYTES, is_fixed_program, place_of_call};
 
 /// The unwinder's opaque state.
 #[repr(C)]

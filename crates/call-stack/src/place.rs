@@ -1,6 +1,5 @@
 //! Places of calls in words: the file of code and the address in it, which a reader with debug information can name.
 
-use std::ffi::c_void;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,12 +10,11 @@ const DEPTH_MAX: usize = 64;
 /// Number of callers in a place: the innermost may be a binding or a wrapper without debug information.
 const CALLERS_MAX: usize = 3;
 
-/// Byte of the type in the header of an ELF file, and the type of programs that lie at the addresses in their file.
-const ELF_TYPE_AT: usize = 16;
-const FIXED_PROGRAM: u8 = 2;
+/// Number of bytes of an ELF file's header up to the end of its type.
+pub const ELF_HEAD_BYTES: usize = 18;
 
 /// The return address of a call from the program; 0 if it is not known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CallSite(usize);
 
 /// That of the latest call. Threads are inside the library one at a time, and each call sets it when it enters. It is
@@ -72,10 +70,17 @@ fn in_words(callers: &[usize]) -> String {
 fn place(address: usize) -> Option<String> {
     let LoadedFile { base, path, .. } = file_of(address)?;
     // SAFETY: the loader maps the header of a file of code at its base, and the file stays loaded while its code runs.
-    let kind = unsafe { *(base as *const c_void).cast::<u8>().add(ELF_TYPE_AT) };
+    let head = unsafe { &*(base as *const [u8; ELF_HEAD_BYTES]) };
     let inside = address - 1;
-    let at = if kind == FIXED_PROGRAM { inside } else { inside - base };
+    let at = if is_fixed_program(head) { inside } else { inside - base };
     Some(format!("{path}+{at:#x}"))
+}
+
+/// Returns whether the ELF file with this head is a program that lies at the addresses in its file.
+pub fn is_fixed_program(head: &[u8; ELF_HEAD_BYTES]) -> bool {
+    const TYPE_AT: usize = 16;
+    const FIXED_PROGRAM: u8 = 2;
+    head[TYPE_AT] == FIXED_PROGRAM
 }
 
 #[cfg(test)]

@@ -7,14 +7,10 @@ use std::path::{Path, PathBuf};
 
 use addr2line::Loader;
 use addr2line::gimli::{self, DwLang};
+use call_stack::{ELF_HEAD_BYTES, is_fixed_program};
 use cpp_demangle::{DemangleOptions, Symbol};
 use launcher::CallSite;
 use profile::layout::LIBRARY;
-
-/// Byte of the type of an object in the header of an ELF file, and the type of programs that are loaded at the
-/// addresses in their file.
-const ELF_TYPE_AT: usize = 16;
-const FIXED_PROGRAM: u8 = 2;
 
 /// Beginning of the file name of the C library.
 const SYSTEM: &str = "libc.so";
@@ -101,10 +97,9 @@ fn site(text: &str) -> Option<CallSite> {
 }
 
 fn open(path: &Path) -> Option<Object> {
-    let mut head = [0; 18];
+    let mut head = [0; ELF_HEAD_BYTES];
     File::open(path).ok()?.read_exact(&mut head).ok()?;
-    let is_fixed = head[ELF_TYPE_AT] == FIXED_PROGRAM;
-    Some(Object { loader: Loader::new(path).ok()?, is_fixed })
+    Some(Object { loader: Loader::new(path).ok()?, is_fixed: is_fixed_program(&head) })
 }
 
 fn find(object: &Object, site: &CallSite) -> Place {

@@ -1,6 +1,7 @@
 //! Objects that a program has created and not freed when it finalises, reported on request.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::ffi::c_int;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -94,13 +95,10 @@ pub(crate) fn counts() -> [(usize, &'static str); 12] {
 /// Returns words for the objects of a kind, if there are any, with the first different calls that have made them.
 fn in_words((makers, kind): &(Vec<CallSite>, &str)) -> Option<String> {
     let count = makers.len();
-    let mut places: Vec<String> = Vec::new();
-    for place in makers.iter().map(ToString::to_string).filter(|place| !place.is_empty()) {
-        if !places.contains(&place) {
-            places.push(place);
-        }
-    }
-    places.truncate(PLACES_MAX);
+    let mut seen = HashSet::new();
+    let sites = makers.iter().filter(|&site| seen.insert(site));
+    let places: Vec<String> =
+        sites.map(ToString::to_string).filter(|place| !place.is_empty()).take(PLACES_MAX).collect();
     let plural = if count == 1 { "" } else { "s" };
     (count > 0).then(|| format!("{count} {kind}{plural}{}", places.concat()))
 }

@@ -17,9 +17,8 @@ use crate::threads;
 
 /// Exports a function under its two names. A checked one returns an error code, a raw one its value.
 ///
-/// Both names are of first instructions alone: they add their return address as a last argument, in the first register for
-/// floating-point arguments, which no function of MPI has. The body is exported, too, so that its frame has a name in reports
-/// of waits.
+/// Both names are of first instructions alone, which pass on where the program has called them. The body is exported, too, so
+/// that its frame has a name in reports of waits.
 macro_rules! export {
     (checked $name:ident $profiling:ident $body_name:ident ($($p:ident: $t:ty),*) -> $r:ty, $on:expr, $body:expr) => {
         export!(of $name $profiling $body_name ($($p: $t),*) -> $r, site, {
@@ -31,24 +30,14 @@ macro_rules! export {
         export!(of $name $profiling $body_name ($($p: $t),*) -> $r, _site, $body);
     };
     (of $name:ident $profiling:ident $body_name:ident ($($p:ident: $t:ty),*) -> $r:ty, $site:ident, $body:expr) => {
-        export!(entry $name $body_name ($($p: $t),*) -> $r);
-        export!(entry $profiling $body_name ($($p: $t),*) -> $r);
+        call_stack::export_entry!(fn $name($($p: $t),*) -> $r, $body_name);
+        call_stack::export_entry!(fn $profiling($($p: $t),*) -> $r, $body_name);
 
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $body_name($($p: $t,)* $site: f64) -> $r {
             // SAFETY: the caller of an MPI function passes the arguments that the standard requires.
             #[allow(unused_unsafe)]
             unsafe { $body }
-        }
-    };
-    (entry $name:ident $body_name:ident ($($p:ident: $t:ty),*) -> $r:ty) => {
-        #[unsafe(no_mangle)]
-        #[unsafe(naked)]
-        unsafe extern "C" fn $name($($p: $t),*) -> $r {
-            #[cfg(target_arch = "x86_64")]
-            std::arch::naked_asm!("movq xmm0, qword ptr [rsp]", "jmp {}", sym $body_name);
-            #[cfg(target_arch = "aarch64")]
-            std::arch::naked_asm!("fmov d0, x30", "b {}", sym $body_name);
         }
     };
 }

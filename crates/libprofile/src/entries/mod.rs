@@ -6,20 +6,12 @@ mod functions {
     include!(concat!(env!("OUT_DIR"), "/observed_entries.rs"));
 }
 
-/// Exports a function. Its first instructions add its return address as a last argument, in the first register for
-/// floating-point arguments. No function of MPI has such arguments, so the others remain in place, also on the stack.
+/// Exports a function, which observes the call and makes it in our library or in another.
 macro_rules! entry {
     ($number:literal, $name:ident, $own:literal, $of_library:literal, ($($p:ident: $t:ty),*),
      |$call:ident, $real:ident| $body:expr) => {
         const _: () = {
-            #[unsafe(no_mangle)]
-            #[unsafe(naked)]
-            unsafe extern "C" fn $name($($p: $t),*) -> c_int {
-                #[cfg(target_arch = "x86_64")]
-                std::arch::naked_asm!("movq xmm0, qword ptr [rsp]", "jmp {}", sym observed);
-                #[cfg(target_arch = "aarch64")]
-                std::arch::naked_asm!("fmov d0, x30", "b {}", sym observed);
-            }
+            call_stack::export_entry!(fn $name($($p: $t),*) -> c_int, observed);
 
             unsafe extern "C" fn observed($($p: $t,)* site: f64) -> c_int {
                 static REAL: crate::real::Real = crate::real::Real::new($own, $of_library);
