@@ -16,8 +16,8 @@ pub(crate) struct Constants {
     /// messages hardly more; and a pause is no slowdown (docs/measurements.md, "Two runs of one build, at one speed").
     pub(crate) slowdown_max: f64,
     /// Standard deviation of the factor between the slowdown of a number and that of operations, around 1. Within this,
-    /// numbers of messages, collectives and computing differ (the same). A fixed factor of 1 leaves 21 points more of the
-    /// numbers of a virtual machine undecided with 30 launches (`make ablation`).
+    /// numbers of messages, collectives and computing differ (the same). A fixed factor of 1 leaves more
+    /// numbers of a virtual machine undecided (`make ablation`).
     pub(crate) slopes_differ_by: f64,
     /// Least number of numbers of which the median says something of the runs. Chosen.
     pub(crate) shared_numbers_min: usize,

@@ -131,6 +131,31 @@ impl std::error::Error for Malformed {}
 struct Words<'a>(&'a [u64]);
 
 impl RankRecord {
+    /// Creates the record of a rank that has finalised without a call, on a host without a name. Its MPI_COMM_WORLD is
+    /// communicator 1.
+    pub fn new(rank: usize, size: usize, clock: Clock) -> Self {
+        RankRecord {
+            rank,
+            size,
+            state: State::Finalized,
+            host: String::new(),
+            clock,
+            init: 0,
+            begin: 0,
+            last: 0,
+            init_ns: 0,
+            begin_memory_kib: 0,
+            memory_kib: 0,
+            sites: Vec::new(),
+            histograms: Vec::new(),
+            communicators: vec![Communicator { number: 1, size: size as u64 }],
+            peers: Vec::new(),
+            findings: Vec::new(),
+            events: Vec::new(),
+            events_lost: 0,
+        }
+    }
+
     /// Returns whether the rank of a region has begun, from the region's first words.
     pub fn has_begun(head: &[u8]) -> bool {
         words_of(&head[..head.len().min(WORD_BYTES)]).first().is_some_and(|&state| state != 0)

@@ -2,7 +2,7 @@
 
 use crate::event::{Event, Kind, NOBODY};
 use crate::moment::Clock;
-use crate::record::{Communicator, RankRecord, State};
+use crate::record::RankRecord;
 
 /// Number of ticks in a second.
 pub(crate) const PER_S: f64 = 1e6;
@@ -13,26 +13,7 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn of(size: usize) -> Self {
-        let record = |rank| RankRecord {
-            rank,
-            size,
-            state: State::Finalized,
-            host: "here".into(),
-            clock: Clock::ideal(PER_S),
-            init: 0,
-            begin: 0,
-            last: 0,
-            init_ns: 0,
-            begin_memory_kib: 0,
-            memory_kib: 0,
-            sites: Vec::new(),
-            histograms: Vec::new(),
-            communicators: vec![Communicator { number: 1, size: size as u64 }],
-            peers: Vec::new(),
-            findings: Vec::new(),
-            events: Vec::new(),
-            events_lost: 0,
-        };
+        let record = |rank| RankRecord::new(rank, size, Clock::ideal(PER_S));
         Run { records: (0..size).map(record).collect() }
     }
 

@@ -219,6 +219,36 @@ pub struct PeriodSearch {
     pub hygiene: BTreeMap<String, String>,
 }
 
+impl PeriodSearch {
+    /// Creates a search that has ended without a trial, for a miss rate at this confidence. The caller sets what it has found.
+    pub fn new(end: SearchEnd, miss_rate: f64, confidence: f64) -> Self {
+        PeriodSearch {
+            end,
+            longest_refused_us: None,
+            shortest_sustained_us: None,
+            miss_rate,
+            confidence,
+            required: None,
+            judged: Vec::new(),
+            proven: false,
+            miss_rate_max: None,
+            instances_needed: 0,
+            limit_s: None,
+            spent_s: 0.0,
+            confirmation: None,
+            unconfirmed: Vec::new(),
+            confirm_times: 0,
+            forecast: None,
+            no_forecast: None,
+            launches: 0,
+            trials: Vec::new(),
+            worst: Vec::new(),
+            pauses: Vec::new(),
+            hygiene: BTreeMap::new(),
+        }
+    }
+}
+
 fn is_zero(number: &usize) -> bool {
     *number == 0
 }

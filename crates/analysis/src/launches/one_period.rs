@@ -107,28 +107,14 @@ mod tests {
             at_s: 0.5,
         };
         let search = PeriodSearch {
-            end,
             longest_refused_us: refused.then_some(5e3),
             shortest_sustained_us: (!refused).then_some(5e3),
-            miss_rate: 0.01,
-            required: None,
-            judged: Vec::new(),
-            confidence: 0.95,
             proven: !refused,
             miss_rate_max: (!refused).then_some(trial.miss_rate_max),
             instances_needed: 299,
-            limit_s: None,
-            spent_s: 0.0,
-            confirmation: None,
-            unconfirmed: Vec::new(),
-            confirm_times: 0,
-            forecast: None,
-            no_forecast: None,
-            launches: 0,
             trials: vec![trial],
             worst: vec![late],
-            pauses: Vec::new(),
-            hygiene: BTreeMap::new(),
+            ..PeriodSearch::new(end, 0.01, 0.95)
         };
         let number = |metric: &str, value: f64| Measurement {
             benchmark: "hartstone".into(),

@@ -134,28 +134,11 @@ mod tests {
             response_max_us: 4000.0,
         };
         PeriodSearch {
-            end: SearchEnd::OnePeriod,
-            longest_refused_us: None,
-            shortest_sustained_us: None,
-            miss_rate: 0.01,
-            confidence: 0.95,
-            required: None,
-            judged: Vec::new(),
-            proven: false,
-            miss_rate_max: None,
             instances_needed: 299,
-            limit_s: None,
-            spent_s: 0.0,
-            confirmation: None,
-            unconfirmed: Vec::new(),
-            confirm_times: 0,
-            forecast: None,
-            no_forecast: None,
-            launches: 0,
             trials: vec![trial],
             worst,
             pauses,
-            hygiene: Default::default(),
+            ..PeriodSearch::new(SearchEnd::OnePeriod, 0.01, 0.95)
         }
     }
 

@@ -227,28 +227,14 @@ mod tests {
 
     fn found(end: SearchEnd, refused: Option<f64>, sustained: Option<f64>) -> PeriodSearch {
         PeriodSearch {
-            end,
             longest_refused_us: refused,
             shortest_sustained_us: sustained,
-            miss_rate: 0.01,
-            required: None,
-            judged: Vec::new(),
-            confidence: 0.95,
             proven: true,
             miss_rate_max: Some(0.009),
             instances_needed: 299,
             limit_s: Some(30.0),
             spent_s: 30.4,
-            confirmation: None,
-            unconfirmed: Vec::new(),
-            confirm_times: 0,
-            launches: 0,
-            trials: Vec::new(),
-            worst: Vec::new(),
-            pauses: Vec::new(),
-            forecast: None,
-            no_forecast: None,
-            hygiene: Default::default(),
+            ..PeriodSearch::new(end, 0.01, 0.95)
         }
     }
 

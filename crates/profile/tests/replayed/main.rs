@@ -13,8 +13,7 @@ use contract::{
 use fabric_sim::machine::find;
 use fabric_sim::{Options, SimEndpoint, run_endpoints};
 use profile::{
-    Clock, Communicator, Dependence, Event, Kind, NOBODY, PathPart, RankRecord, State, arrivals,
-    critical_path, messages,
+    Clock, Dependence, Event, Kind, NOBODY, PathPart, RankRecord, arrivals, critical_path, messages,
 };
 use random::SplitMix64;
 
@@ -42,27 +41,8 @@ struct Observed<'e> {
 impl<'e> Observed<'e> {
     fn new(endpoint: SimEndpoint<'e>) -> Self {
         let (rank, size) = (endpoint.rank(), endpoint.size());
-        let record = RankRecord {
-            rank,
-            size,
-            state: State::Finalized,
-            host: "here".into(),
-            // A tick is a picosecond.
-            clock: Clock::ideal(1e12),
-            init: 0,
-            begin: 0,
-            last: 0,
-            init_ns: 0,
-            begin_memory_kib: 0,
-            memory_kib: 0,
-            sites: Vec::new(),
-            histograms: Vec::new(),
-            communicators: vec![Communicator { number: 1, size: size as u64 }],
-            peers: Vec::new(),
-            findings: Vec::new(),
-            events: Vec::new(),
-            events_lost: 0,
-        };
+        // A tick is a picosecond.
+        let record = RankRecord::new(rank, size, Clock::ideal(1e12));
         Observed { process: Process::new(endpoint), record, collectives: 0 }
     }
 

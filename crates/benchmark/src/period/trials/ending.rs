@@ -1,7 +1,5 @@
 //! What a search keeps besides its trials, and its outcome.
 
-use std::collections::BTreeMap;
-
 use contract::{Result, TimeSpan};
 use record::{LateInstance, PeriodSearch, SeenPause};
 
@@ -71,13 +69,10 @@ impl TrialRunner<'_, '_> {
         let (confirmation, confirmed) = self.held.map(|held| (held.trial, held.rate)).unzip();
         let miss_rate = confirmed.unwrap_or_else(|| self.wanted.rate(&instances.missed, trials));
         let search = PeriodSearch {
-            end,
             longest_refused_us: longest_refused.map(TimeSpan::as_us),
             shortest_sustained_us: shortest_sustained.map(TimeSpan::as_us),
-            miss_rate: self.wanted.miss_rate,
             required: self.bench.settings.real_time.required,
             judged: instances.distributions(self.wanted.miss_rate),
-            confidence: self.wanted.confidence,
             proven: shortest_sustained.is_some() && self.wanted.is_proven(&miss_rate),
             miss_rate_max: shortest_sustained.map(|_| miss_rate.max),
             instances_needed: self.wanted.instances_needed(),
@@ -90,9 +85,8 @@ impl TrialRunner<'_, '_> {
             pauses: self.pauses,
             forecast: self.forecast.as_ref().map(Forecast::record),
             no_forecast: self.no_forecast,
-            launches: 0,
             trials: self.trials,
-            hygiene: BTreeMap::new(),
+            ..PeriodSearch::new(end, self.wanted.miss_rate, self.wanted.confidence)
         };
         let us = |ps: Vec<u64>| ps.into_iter().map(|ps| TimeSpan::from_ps(ps).as_us()).collect();
         Ok(SearchOutcome {

@@ -113,7 +113,7 @@ fn copy_s(limits: &Limits, bytes: u64) -> f64 {
 mod tests {
     use super::*;
     use analysis::limits::{Copy, HandOver};
-    use profile::{Clock, Communicator, NOBODY, State};
+    use profile::{Clock, Communicator, NOBODY};
 
     /// A line takes 0.1 us; beyond it 10 000 bytes at 10 000 MB/s take 1 us.
     fn limits() -> Limits {
@@ -143,24 +143,10 @@ mod tests {
 
     fn record(rank: usize, members: u64, events: Vec<Event>) -> RankRecord {
         RankRecord {
-            rank,
-            size: 2,
-            state: State::Finalized,
-            host: "here".into(),
-            clock: Clock::ideal(1e6),
-            init: 0,
-            begin: 0,
             last: 100,
-            init_ns: 0,
-            begin_memory_kib: 0,
-            memory_kib: 0,
-            sites: Vec::new(),
-            histograms: Vec::new(),
             communicators: vec![Communicator { number: 1, size: members }],
-            peers: Vec::new(),
-            findings: Vec::new(),
             events,
-            events_lost: 0,
+            ..RankRecord::new(rank, 2, Clock::ideal(1e6))
         }
     }
 
