@@ -59,13 +59,15 @@ pub struct Bottleneck {
     pub changes: Vec<ChangedChain>,
 }
 
-/// Share of the time that a change must save to count as one that helps.
-const WORTH: f64 = 0.02;
-
 impl Bottleneck {
+    /// Share of the time that a change must save to count as one that helps.
+    pub const LEAST_SAVING: f64 = 0.02;
+
     /// Returns the change that brings most; `None` if none brings anything.
     pub fn limits(&self) -> Option<&ChangedChain> {
-        self.changes.first().filter(|first| first.matrix_us < (1.0 - WORTH) * self.matrix_us)
+        self.changes
+            .first()
+            .filter(|first| first.matrix_us < (1.0 - Self::LEAST_SAVING) * self.matrix_us)
     }
 }
 

@@ -8,7 +8,7 @@ use record::Run;
 
 use super::elements::{heat, swatch};
 use super::grouping::Benchmark;
-use crate::wording::{quantity, ranks, significant, size, slow_pairs};
+use crate::wording::{place_of_pairs, quantity, ranks, significant, size, slow_pairs};
 
 /// Message length in bytes from which the map shows rates. For shorter messages it shows latencies.
 const RATES_FROM_BYTES: u64 = 4 << 10;
@@ -31,10 +31,7 @@ pub(super) fn pictures(benchmark: &Benchmark, runs: &[Run]) -> Markup {
 fn picture(map: &PairMap) -> Markup {
     let is_rate = map.size_bytes >= RATES_FROM_BYTES;
     let (what, unit) = if is_rate { ("Rate", "MB/s") } else { ("Half of the round trip", "µs") };
-    let place = map
-        .place
-        .as_ref()
-        .map_or_else(String::new, |place| format!(" {}", place.replace('-', " ")));
+    let place = place_of_pairs(map);
     let caption = format!(
         "{what} of each pair{place} of {}, {}, in {unit}",
         ranks(map.ranks),

@@ -25,4 +25,4 @@ pub(crate) use numbers::{
 pub(crate) use pause_summary::pause_summary;
 pub(crate) use period_search::{holds, outcome};
 pub(crate) use phrases::{between, counted, pause_kind, range, ranks, ranks_of, wait};
-pub(crate) use slow_pairs::slow_pairs;
+pub(crate) use slow_pairs::{place_of_pairs, slow_pairs};

@@ -7,14 +7,16 @@ use super::{quantity, size};
 /// Maximum number of slow pairs that are named.
 const NAMED_MAX: usize = 10;
 
+/// Returns the place of the pairs of a map, with a space before it: ` inside a host`; empty if the map has none.
+pub(crate) fn place_of_pairs(map: &PairMap) -> String {
+    map.place.as_ref().map_or_else(String::new, |place| format!(" {}", place.replace('-', " ")))
+}
+
 /// Returns the median, the rule for slow pairs, and the slow pairs, the slowest first.
 pub(crate) fn slow_pairs(map: &PairMap) -> String {
     let slow = map.slow();
     let us = |time_us: f64| quantity(time_us, "us");
-    let place = map
-        .place
-        .as_ref()
-        .map_or_else(String::new, |place| format!(" {}", place.replace('-', " ")));
+    let place = place_of_pairs(map);
     let all = format!(
         "{}: {} pairs{place}, median {}",
         size(map.size_bytes),
