@@ -31,7 +31,6 @@ pub(crate) const WIN_NULL: Win = 0x110;
 pub(crate) const MESSAGE_NULL: Message = 0x128;
 pub(crate) const REQUEST_NULL: Request = 0x180;
 pub(crate) const DATATYPE_NULL: Datatype = 0x200;
-pub(crate) const BYTE: Datatype = 0x247;
 /// First of the predefined datatypes, and the end of their range.
 pub(crate) const DATATYPES: Datatype = 0x200;
 pub(crate) const DATATYPES_END: Datatype = 0x400;

@@ -40,8 +40,6 @@ function!(type_extent, c"MPI_Type_get_extent_c", c"PMPI_Type_get_extent_c",
     (datatype: Datatype, low: *mut i64, extent: *mut i64) -> c_int);
 function!(unpack, c"MPI_Unpack_c", c"PMPI_Unpack_c", (from: *const c_void, size: i64, position: *mut i64,
     to: *mut c_void, count: i64, datatype: Datatype, comm: Comm) -> c_int);
-function!(get_count, c"MPI_Get_count_c", c"PMPI_Get_count_c",
-    (status: *const Status, datatype: Datatype, count: *mut i64) -> c_int);
 function!(topo_test, c"MPI_Topo_test", c"PMPI_Topo_test", (comm: Comm, kind: *mut c_int) -> c_int);
 function!(cartdim_get, c"MPI_Cartdim_get", c"PMPI_Cartdim_get", (comm: Comm, dimensions: *mut c_int) -> c_int);
 function!(cart_shift, c"MPI_Cart_shift", c"PMPI_Cart_shift",
@@ -66,14 +64,19 @@ function!(control_handle, c"MPI_T_cvar_handle_alloc", c"MPI_T_cvar_handle_alloc"
 function!(control_write, c"MPI_T_cvar_write", c"MPI_T_cvar_write", (handle: usize, value: *const c_void) -> c_int);
 function!(control_free, c"MPI_T_cvar_handle_free", c"MPI_T_cvar_handle_free", (handle: *mut usize) -> c_int);
 
-/// Makes standard sends wait for their receives, and collectives for all members.
-pub(crate) fn make_synchronous() {
+/// Makes standard sends wait for their receives, collectives for all members, and results for the calls that complete
+/// their operations. Returns whether the library does so.
+pub(crate) fn make_synchronous() -> bool {
     let (mut level, mut index, mut handle, mut count, on) = (0, 0, 0, 0, 1);
     let on: *const c_int = &on;
     tools_init(0, &mut level);
-    control_index(c"synchronous".as_ptr(), &mut index);
-    control_handle(index, std::ptr::null_mut(), &mut handle, &mut count);
-    control_write(handle, on.cast());
-    control_free(&mut handle);
+    let is_known = control_index(c"synchronous".as_ptr(), &mut index) == SUCCESS;
+    let is_set = is_known && {
+        control_handle(index, std::ptr::null_mut(), &mut handle, &mut count);
+        let code = control_write(handle, on.cast());
+        control_free(&mut handle);
+        code == SUCCESS
+    };
     tools_finalize();
+    is_set
 }

@@ -8,12 +8,11 @@ use profile::{Event, IDLE_TICKS, Kind, NOBODY};
 
 use crate::abi::*;
 use crate::bindings::Bindings;
-use crate::checks::{Checks, End, Owner, Use};
+use crate::checks::{Checks, Ends, Owner, Use};
 use crate::communicators::{Communicators, of_communicator, of_window};
 use crate::data::{Call, To};
 use crate::mapped::Mapped;
 use crate::python;
-use crate::region::received_bytes;
 use crate::requests::Requests;
 
 /// Duration from which on any call is an event: some microseconds.
@@ -262,10 +261,10 @@ impl Recorder {
         rank == self.rank
     }
 
-    /// Compares memory at the beginning of a call that waits for some requests.
-    pub(crate) fn before_call(&mut self, awaited: &[Request]) {
+    /// Checks the memory of operations at the beginning of a call that may complete them.
+    pub(crate) fn check_before(&mut self, ends: Ends<'_>) {
         if let Some(checks) = &mut self.checks {
-            checks.before_call(awaited);
+            checks.before(ends);
         }
     }
 
@@ -308,12 +307,11 @@ impl Recorder {
         }
     }
 
-    /// Records the end of an operation in a call, with a status if it was a receive.
+    /// Records the end of an operation in a call.
     #[inline]
-    pub(crate) fn check_ended(&mut self, span: &Span, request: Request, status: *const Status) {
+    pub(crate) fn check_ended(&mut self, span: &Span, request: Request) {
         if let Some(checks) = &mut self.checks {
-            let end = || End { site: span.site, received: received_bytes(status) };
-            checks.ended(&mut self.mapped, request, &end);
+            checks.ended(&mut self.mapped, request, span.site);
         }
     }
 

@@ -28,14 +28,11 @@ const PAGE_BYTES: usize = 4096;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Region {
     ranges: Vec<Range<usize>>,
-    /// True if the bytes of a message are in the order of their addresses.
-    is_in_order: bool,
 }
 
 impl Region {
     pub(crate) fn new(mut ranges: Vec<Range<usize>>) -> Self {
         ranges.retain(|range| !range.is_empty());
-        let is_in_order = ranges.is_sorted_by(|one, next| one.end <= next.start);
         ranges.sort_unstable_by_key(|range| range.start);
         ranges.dedup_by(|next, last| {
             let touches = next.start <= last.end;
@@ -44,7 +41,7 @@ impl Region {
             }
             touches
         });
-        Region { ranges, is_in_order }
+        Region { ranges }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -58,11 +55,6 @@ impl Region {
 
     pub(crate) fn bytes(&self) -> usize {
         self.ranges.iter().map(Range::len).sum()
-    }
-
-    /// Returns whether it is one range with the bytes of a message in their order.
-    pub(crate) fn is_contiguous(&self) -> bool {
-        self.ranges.len() == 1 && self.is_in_order
     }
 
     /// Returns the first address that two regions have in common, and the number of common bytes.
@@ -169,8 +161,6 @@ pub(crate) struct TypeMaps {
 struct TypeMap {
     pieces: Vec<(i64, i64)>,
     extent: i64,
-    /// True if the bytes of an element are packed in the order of their addresses.
-    is_in_order: bool,
 }
 
 impl TypeMaps {
@@ -186,34 +176,27 @@ impl TypeMaps {
     /// The arrays of counts and displacements have a number for each.
     pub(crate) unsafe fn region(&mut self, data: &Data, members: u32) -> Option<Region> {
         let mut ranges = Vec::new();
-        let mut is_in_order = Some(true);
-        data.each_part(members, |part| {
-            let of_part = self.add(&mut ranges, part);
-            is_in_order = is_in_order.zip(of_part).map(|(all, one)| all && one);
-        });
-        let mut region = Region::new(ranges);
-        region.is_in_order &= is_in_order?;
-        Some(region)
+        let mut is_known = true;
+        data.each_part(members, |part| is_known &= self.add(&mut ranges, part).is_some());
+        is_known.then(|| Region::new(ranges))
     }
 
-    /// Adds the ranges of a part. Returns whether its elements are in order, or `None` if it has too many pieces.
-    fn add(&mut self, ranges: &mut Vec<Range<usize>>, part: Part) -> Option<bool> {
+    /// Adds the ranges of a part. Returns `None` if it has too many pieces.
+    fn add(&mut self, ranges: &mut Vec<Range<usize>>, part: Part) -> Option<()> {
         let count = usize::try_from(part.count).ok()?;
         if count == 0 || part.start as usize == IN_PLACE || size_of(part.datatype) == 0 {
-            return Some(true);
+            return Some(());
         }
         let map = self.known.entry(part.datatype).or_insert_with_key(|&one| TypeMap::find(one));
         let map = map.clone()?;
         let scale = if part.in_elements { map.extent } else { 1 };
         let start = (part.start as i64).wrapping_add(part.displacement.wrapping_mul(scale));
-        map.add(ranges, start, count)?;
-        Some(map.is_in_order)
+        map.add(ranges, start, count)
     }
 }
 
 impl TypeMap {
-    /// Finds the pieces by means of the library: it unpacks an element of ones into zeros, and one of numbers to
-    /// determine their order.
+    /// Finds the pieces by means of the library: it unpacks an element of ones into zeros.
     fn find(datatype: Datatype) -> Option<Rc<Self>> {
         let (mut low, mut span, mut least, mut extent) = (0, 0, 0, 0);
         mpi::type_true_extent(datatype, &mut low, &mut span);
@@ -221,24 +204,17 @@ impl TypeMap {
         let size = size_of(datatype) as i64;
         let is_long = span.max(size) > SPAN_MAX_BYTES;
         if size == span && (is_long || datatype < DATATYPES_END) {
-            let is_in_order = datatype < DATATYPES_END;
-            return Some(Rc::new(TypeMap { pieces: vec![(low, span)], extent, is_in_order }));
+            return Some(Rc::new(TypeMap { pieces: vec![(low, span)], extent }));
         }
         if is_long || span < 0 {
             return None;
         }
-        let unpacked = |packed: &[u8]| {
-            let mut element = vec![0_u8; span as usize];
-            let origin = element.as_mut_ptr().wrapping_offset(-low as isize);
-            let (mut position, from) = (0, packed.as_ptr().cast());
-            let code =
-                mpi::unpack(from, size, &mut position, origin.cast(), 1, datatype, COMM_SELF);
-            (code == SUCCESS).then_some(element)
-        };
-        let element = unpacked(&vec![u8::MAX; size as usize])?;
-        let numbers: Vec<u8> = (0..size).map(|at| (at % 251) as u8).collect();
-        let is_in_order = unpacked(&numbers)? == numbers;
-        Some(Rc::new(TypeMap { pieces: pieces(&element, low), extent, is_in_order }))
+        let packed = vec![u8::MAX; size as usize];
+        let mut element = vec![0_u8; span as usize];
+        let origin = element.as_mut_ptr().wrapping_offset(-low as isize);
+        let (mut position, from) = (0, packed.as_ptr().cast());
+        let code = mpi::unpack(from, size, &mut position, origin.cast(), 1, datatype, COMM_SELF);
+        (code == SUCCESS).then(|| Rc::new(TypeMap { pieces: pieces(&element, low), extent }))
     }
 
     fn add(&self, ranges: &mut Vec<Range<usize>>, start: i64, count: usize) -> Option<()> {
@@ -278,17 +254,6 @@ fn pieces(element: &[u8], low: i64) -> Vec<(i64, i64)> {
     pieces
 }
 
-/// Returns the number of bytes that a receive has received, by its status, or the largest number if the program ignores
-/// the status.
-pub(crate) fn received_bytes(status: *const Status) -> usize {
-    if status.is_null() {
-        return usize::MAX;
-    }
-    let mut count = 0;
-    mpi::get_count(status, BYTE, &mut count);
-    usize::try_from(count).unwrap_or(usize::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,7 +266,7 @@ mod tests {
     fn ranges_that_touch_are_one_and_empty_ones_are_none() {
         let found = region(&[(20, 30), (5, 5), (10, 20), (40, 50), (42, 45)]);
         assert_eq!(found.ranges, [10..30, 40..50]);
-        assert_eq!((found.start(), found.bytes(), found.is_contiguous()), (10, 30, false));
+        assert_eq!((found.start(), found.bytes()), (10, 30));
     }
 
     /// Interleaved columns have nothing in common; shifted by half a piece, they share half of each.
@@ -324,23 +289,16 @@ mod tests {
     /// Elements of two pieces at 0 and 8 that are 16 bytes apart.
     #[test]
     fn elements_follow_one_another_by_their_extent() {
-        let map = TypeMap { pieces: vec![(0, 4), (8, 2)], extent: 16, is_in_order: false };
+        let map = TypeMap { pieces: vec![(0, 4), (8, 2)], extent: 16 };
         let mut ranges = Vec::new();
         map.add(&mut ranges, 5000, 2).unwrap();
         assert_eq!(ranges, [5000..5004, 5008..5010, 5016..5020, 5024..5026]);
         assert_eq!(map.add(&mut ranges, 5000, PIECES_MAX), None);
         assert_eq!(map.add(&mut ranges, 0, 1), None, "an address that is none");
-        let dense = TypeMap { pieces: vec![(0, 8)], extent: 8, is_in_order: true };
+        let dense = TypeMap { pieces: vec![(0, 8)], extent: 8 };
         let mut ranges = Vec::new();
         dense.add(&mut ranges, 5000, PIECES_MAX).unwrap();
         assert_eq!(Region::new(ranges), region(&[(5000, 5000 + 8 * PIECES_MAX)]));
-    }
-
-    /// Pieces in the reverse order of their addresses are one range, but a message does not begin at its beginning.
-    #[test]
-    fn a_range_of_pieces_in_another_order_is_not_contiguous() {
-        assert!(region(&[(10, 14), (14, 18)]).is_contiguous());
-        assert!(!region(&[(14, 18), (10, 14)]).is_contiguous());
     }
 
     #[test]

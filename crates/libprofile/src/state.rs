@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use profile::layout::{ABORTED, FINALIZED, RUNNING, head};
 
 use crate::abi::*;
+use crate::checks::Ends;
 use crate::clock::{choose, nanoseconds, ticks};
 use crate::mapped::Mapped;
 use crate::mpi;
@@ -42,11 +43,11 @@ pub(crate) fn enter() -> Option<&'static State> {
 }
 
 impl State {
-    /// Prepares for a call that begins, and waits for some requests.
+    /// Prepares for a call that begins, and may complete operations.
     #[inline(always)]
-    pub(crate) fn before(&self, awaited: &[Request]) {
+    pub(crate) fn before(&self, ends: Ends<'_>) {
         if self.is_checking {
-            self.with(|recorder| recorder.before_call(awaited));
+            self.with(|recorder| recorder.check_before(ends));
         }
     }
 
@@ -120,8 +121,8 @@ pub(crate) fn begin(beginning: &Beginning) {
     stamp(mapped, [head::BEGIN_TICKS, head::BEGIN_NS, head::BEGIN_TIME]);
     mapped.write(head::LAST_TICKS, mapped.read(head::BEGIN_TICKS));
     mapped.write(head::STATE, RUNNING);
-    if recorder.checks.is_some() {
-        mpi::make_synchronous();
+    if let Some(checks) = &mut recorder.checks {
+        checks.set_synchronous(mpi::make_synchronous());
     }
     let state = State {
         is_checking: recorder.checks.is_some(),

@@ -24,6 +24,19 @@ static void received_into_and_written(void) {
     }
 }
 
+// The message has come before the program writes, but no call has completed its receive.
+static void written_after_the_message_came(void) {
+    if (rank == 1) {
+        MPI_Irecv(a, COUNT, MPI_INT, 0, 1, WORLD, &request); // first
+        MPI_Barrier(WORLD);
+        a[3] = 9;
+        MPI_Wait(&request, IGNORE); // second
+    } else {
+        MPI_Ssend(b, COUNT, MPI_INT, 1, 1, WORLD);
+        MPI_Barrier(WORLD);
+    }
+}
+
 static void written_beyond_the_message(void) {
     if (rank == 1) {
         MPI_Irecv(a, COUNT, MPI_INT, 0, 1, WORLD, &request); // first
@@ -112,6 +125,29 @@ static void collective_changed(void) {
     MPI_Iallreduce(a, b, COUNT, MPI_INT, MPI_SUM, WORLD, &request); // first
     a[2] = 7;
     MPI_Wait(&request, IGNORE); // second
+}
+
+static void result_changed(void) {
+    MPI_Iallreduce(a, b, COUNT, MPI_INT, MPI_SUM, WORLD, &request); // first
+    MPI_Barrier(WORLD);
+    b[2] = 7;
+    for (int flag = 0; !flag;) MPI_Test(&request, &flag, IGNORE); // second
+}
+
+// Data of a get, and of another with a request.
+static void got_into_and_written(void) {
+    MPI_Win window;
+    int *memory;
+    MPI_Win_allocate(4000, 4, MPI_INFO_NULL, WORLD, &memory, &window);
+    MPI_Win_lock_all(0, window);
+    MPI_Get(a, COUNT, MPI_INT, other, 0, COUNT, MPI_INT, window); // first
+    a[3] = 9;
+    MPI_Win_flush(other, window); // second
+    MPI_Rget(b, COUNT, MPI_INT, other, 0, COUNT, MPI_INT, window, &request);
+    MPI_Wait(&request, IGNORE);
+    b[3] = 9;
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
 }
 
 static void collectives_overlap(void) {
@@ -307,7 +343,8 @@ static void roots_differ(void) {
 int main(int count, char **words) {
 #define PROGRAM(name) {#name, name}
     struct { const char *name; void (*run)(void); } all[] = {
-        PROGRAM(received_into_and_written), PROGRAM(written_beyond_the_message),
+        PROGRAM(received_into_and_written), PROGRAM(written_after_the_message_came),
+        PROGRAM(written_beyond_the_message), PROGRAM(result_changed), PROGRAM(got_into_and_written),
         PROGRAM(sent_while_received_into), PROGRAM(received_into_while_sent),
         PROGRAM(exchanged_in_one_memory), PROGRAM(started_exchange_in_one_memory),
         PROGRAM(persistent_send_changed), PROGRAM(put_changed), PROGRAM(put_with_a_request_changed), PROGRAM(got_into_what_is_put), PROGRAM(collective_changed),

@@ -17,6 +17,18 @@ const MISTAKES: &[(&str, &str)] = &[
         "the program wrote to the 40 bytes that MPI_Irecv FIRST receives into before MPI_Wait SECOND ended it",
     ),
     (
+        "written_after_the_message_came",
+        "the program wrote to the 40 bytes that MPI_Irecv FIRST receives into before MPI_Wait SECOND ended it",
+    ),
+    (
+        "result_changed",
+        "the program wrote to the 40 bytes that MPI_Iallreduce FIRST receives into before MPI_Test SECOND ended it",
+    ),
+    (
+        "got_into_and_written",
+        "the program wrote to the 40 bytes that MPI_Get FIRST receives into before MPI_Win_flush SECOND ended it",
+    ),
+    (
         "written_beyond_the_message",
         "the program wrote to the 40 bytes that MPI_Irecv FIRST receives into before MPI_Wait SECOND ended it",
     ),

@@ -1,7 +1,5 @@
 //! Checks whether the memory of operations is used by others, or changed, before they end.
 
-mod watched;
-
 use std::collections::HashMap;
 use std::ffi::c_int;
 
@@ -13,16 +11,11 @@ use crate::data::Data;
 use crate::mapped::Mapped;
 use crate::region::{Region, TypeMaps};
 
-use watched::Watched;
-
 /// The use of memory by an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Reads,
-    /// Writes any byte, possibly more than once.
     Writes,
-    /// Receives a message, which writes each byte once at most.
-    Receives,
 }
 
 /// Memory that an operation uses, in a communicator in which this rank exchanges data with `members`.
@@ -54,11 +47,26 @@ impl Owner {
     }
 }
 
-/// A call that ends an operation: its place, and the bytes of the message if it was a receive.
+/// The operations that a call may complete.
 #[derive(Clone, Copy)]
-pub(crate) struct End {
-    pub(crate) site: u16,
-    pub(crate) received: usize,
+pub(crate) enum Ends<'a> {
+    /// Those of these requests.
+    Requests(&'a [Request]),
+    /// The accesses to the memory of a rank of a window, or of all its ranks.
+    Accesses(Win, Option<c_int>),
+}
+
+impl Ends<'_> {
+    fn contains(&self, owner: &Owner) -> bool {
+        match *self {
+            Ends::Requests(requests) => {
+                owner.request != REQUEST_NULL && requests.contains(&owner.request)
+            }
+            Ends::Accesses(win, rank) => {
+                owner.window.is_some_and(|(of, to)| of == win && rank.is_none_or(|rank| rank == to))
+            }
+        }
+    }
 }
 
 /// Memory that an operation uses.
@@ -67,9 +75,10 @@ struct Memory {
     access: Access,
     /// True if another operation uses it too. Then it is unknown whether one of them or the program changes it.
     is_disputed: bool,
-    /// Checksum of data that are read, computed when they were posted.
+    /// Checksum of the contents when the operation was posted, and of those that it writes before the call that completed
+    /// it, which writes them.
     sum: Option<u64>,
-    watched: Option<Watched>,
+    is_changed: bool,
 }
 
 /// An operation that has not ended.
@@ -91,9 +100,16 @@ pub(crate) struct Checks {
     writing: Vec<Posted>,
     /// The memory of persistent operations.
     prepared: HashMap<Request, Vec<(Region, Access)>>,
+    /// True if the library leaves the memory that an operation writes as it is until a call completes the operation.
+    is_synchronous: bool,
 }
 
 impl Checks {
+    /// Sets whether the library writes results only in calls that complete their operations.
+    pub(crate) fn set_synchronous(&mut self, is_synchronous: bool) {
+        self.is_synchronous = is_synchronous;
+    }
+
     /// Returns the memory of some uses, without empty uses and those with too many pieces.
     ///
     /// # Safety
@@ -167,7 +183,8 @@ impl Checks {
         let mut memory: Vec<Memory> = memory.into_iter().map(Memory::new).collect();
         if is_certain {
             self.compare(mapped, &mut memory, site);
-            memory.iter_mut().for_each(Memory::begin);
+            let is_left = |one: &&mut Memory| one.access == Access::Reads || self.is_synchronous;
+            memory.iter_mut().filter(is_left).for_each(Memory::begin);
         }
         let writes = memory.iter().any(|one| one.access != Access::Reads);
         let posted = Posted { owner, site, is_certain, memory };
@@ -208,20 +225,19 @@ impl Checks {
         }
     }
 
-    /// Compares memory at the beginning of a call that waits for some requests. A change since the last call was not
-    /// made by this call.
-    pub(crate) fn before_call(&mut self, awaited: &[Request]) {
-        for posted in self.writing.iter_mut().filter(|one| one.is_certain) {
-            for memory in &mut posted.memory {
-                if let Some(watched) = &mut memory.watched {
-                    watched.call(&memory.region, awaited.contains(&posted.owner.request));
-                }
+    /// Compares the memory that operations write at the beginning of a call that may complete them: up to then the
+    /// library has left it as it was.
+    pub(crate) fn before(&mut self, ends: Ends<'_>) {
+        let all = self.writing.iter_mut().filter(|one| one.is_certain && ends.contains(&one.owner));
+        for memory in all.flat_map(|one| &mut one.memory) {
+            if memory.access == Access::Writes {
+                memory.compare();
             }
         }
     }
 
     /// Records the end of a request's operation.
-    pub(crate) fn ended(&mut self, mapped: &mut Mapped, request: Request, end: &dyn Fn() -> End) {
+    pub(crate) fn ended(&mut self, mapped: &mut Mapped, request: Request, site: u16) {
         let of_request = |one: &Posted| one.owner.request == request;
         if request == REQUEST_NULL {
             return;
@@ -229,7 +245,7 @@ impl Checks {
         // If several have the same handle, any of them may be removed, because none is checked.
         for list in [&mut self.reading, &mut self.writing] {
             if let Some(at) = list.iter().position(of_request) {
-                return list.remove(at).end(mapped, end());
+                return list.remove(at).end(mapped, site);
             }
         }
     }
@@ -241,20 +257,19 @@ impl Checks {
         (win, rank): (Win, Option<c_int>),
         site: u16,
     ) {
-        let is_of_it = |one: &mut Posted| {
-            let of = one.owner.window;
-            of.is_some_and(|(of, to)| of == win && rank.is_none_or(|rank| rank == to))
-        };
+        let ends = Ends::Accesses(win, rank);
+        let is_of_it = |one: &mut Posted| ends.contains(&one.owner);
         let mut ended: Vec<Posted> = self.reading.extract_if(.., is_of_it).collect();
         ended.extend(self.writing.extract_if(.., is_of_it));
-        ended.into_iter().for_each(|one| one.end(mapped, End { site, received: 0 }));
+        ended.into_iter().for_each(|one| one.end(mapped, site));
     }
 
     /// Records that the program frees a request. Nobody can know any more when a receive under way has ended.
     pub(crate) fn freed(&self, mapped: &mut Mapped, request: Request, site: u16) {
-        let is_freed = |one: &&Posted| one.is_certain && one.owner.request == request;
+        let owner = Owner::request(request);
+        let is_freed = |one: &&Posted| one.is_certain && one.owner == owner;
         for posted in self.writing.iter().filter(is_freed) {
-            if let Some(memory) = posted.memory.iter().find(|one| one.access == Access::Receives) {
+            if let Some(memory) = posted.memory.iter().find(|one| one.access == Access::Writes) {
                 let (at, bytes) = (memory.region.start(), memory.region.bytes());
                 record_finding(mapped, FindingKind::ReceiveFreed, (site, posted.site), at, bytes);
             }
@@ -273,17 +288,18 @@ impl Checks {
 
 impl Memory {
     fn new((region, access): (Region, Access)) -> Self {
-        Memory { region, access, is_disputed: false, sum: None, watched: None }
+        Memory { region, access, is_disputed: false, sum: None, is_changed: false }
     }
 
     /// Records the contents, which must not change from now on.
     fn begin(&mut self) {
-        match self.access {
-            _ if self.is_disputed => {}
-            Access::Reads => self.sum = self.region.sum(),
-            Access::Receives => self.watched = Watched::new(&self.region),
-            Access::Writes => {}
+        if !self.is_disputed {
+            self.sum = self.region.sum();
         }
+    }
+
+    fn compare(&mut self) {
+        self.is_changed |= self.sum.is_some() && self.region.sum() != self.sum;
     }
 
     /// Returns the first byte that both use and the number of such bytes, if one of the two writes.
@@ -299,16 +315,19 @@ impl Memory {
 
 impl Posted {
     /// Reports memory that was changed before the operation ended.
-    fn end(self, mapped: &mut Mapped, end: End) {
+    fn end(self, mapped: &mut Mapped, site: u16) {
         let known = self.memory.into_iter().filter(|memory| self.is_certain && !memory.is_disputed);
-        for Memory { region, sum, mut watched, .. } in known {
-            let (at, bytes) = (region.start(), region.bytes());
-            let sites = (end.site, self.site);
-            if sum.is_some() && region.sum() != sum {
-                record_finding(mapped, FindingKind::SendChanged, sites, at, bytes);
-            }
-            if watched.as_mut().is_some_and(|one| one.was_changed(&region, end.received)) {
-                record_finding(mapped, FindingKind::ReceiveChanged, sites, at, bytes);
+        for mut memory in known {
+            let kind = match memory.access {
+                Access::Reads => {
+                    memory.compare();
+                    FindingKind::SendChanged
+                }
+                Access::Writes => FindingKind::ReceiveChanged,
+            };
+            if memory.is_changed {
+                let Memory { region, .. } = memory;
+                record_finding(mapped, kind, (site, self.site), region.start(), region.bytes());
             }
         }
     }

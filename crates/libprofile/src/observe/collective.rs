@@ -4,9 +4,9 @@ use std::ffi::c_int;
 
 use profile::{Event, Kind};
 
-use super::around;
+use super::{around, around_ends};
 use crate::abi::*;
-use crate::checks::{Access, Owner, Use};
+use crate::checks::{Access, Ends, Owner, Use};
 use crate::data::{Call, Data, Root};
 use crate::recorder::{Recorder, Sizes, Span};
 use crate::requests::{Pending, Started};
@@ -135,10 +135,11 @@ pub(crate) unsafe fn collective_of_window(
     real: impl FnOnce() -> c_int,
     win: Win,
 ) -> c_int {
-    around(call, real, |recorder, span| {
+    let note = |recorder: &mut Recorder, span: &Span| {
         recorder.all_come_of_window(span, win);
         recorder.check_accesses(span, win, None);
-    })
+    };
+    around_ends(call, real, note, Ends::Accesses(win, None))
 }
 
 impl Recorder {

@@ -13,6 +13,7 @@ mod window;
 use std::ffi::c_int;
 
 use crate::abi::*;
+use crate::checks::Ends;
 use crate::clock::{Untimed, ticks};
 use crate::data::Call;
 use crate::recorder::{Recorder, Span};
@@ -40,22 +41,20 @@ fn around(
     real: impl FnOnce() -> c_int,
     note: impl FnOnce(&mut Recorder, &Span),
 ) -> c_int {
-    around_awaited(call, real, note, &[], &[])
+    around_ends(call, real, note, Ends::Requests(&[]))
 }
 
-/// As [`around`], for a call that completes some `requests` and waits for those in `awaited`. If it fails, it is
-/// unknown which of them have ended.
+/// As [`around`], for a call that may complete operations. If it fails, it is unknown which requests have ended.
 #[inline(always)]
-fn around_awaited(
+fn around_ends(
     call: Call,
     real: impl FnOnce() -> c_int,
     note: impl FnOnce(&mut Recorder, &Span),
-    requests: &[Request],
-    awaited: &[Request],
+    ends: Ends<'_>,
 ) -> c_int {
     let Some(state) = enter() else { return real() };
     let _untimed = Untimed::begin();
-    state.before(awaited);
+    state.before(ends);
     let begin = ticks();
     let code = real();
     let end = ticks();
@@ -65,7 +64,9 @@ fn around_awaited(
             return note(recorder, &span);
         }
         recorder.call(&span);
-        requests.iter().for_each(|&request| recorder.uncheck(request));
+        if let Ends::Requests(requests) = ends {
+            requests.iter().for_each(|&request| recorder.uncheck(request));
+        }
     });
     code
 }
@@ -78,23 +79,22 @@ fn around_status(
     status: *mut Status,
     note: impl FnOnce(&mut Recorder, &Span, *const Status),
 ) -> c_int {
-    around_status_awaited(call, real, status, note, &[], &[])
+    around_status_ends(call, real, status, note, &[])
 }
 
-/// As [`around_awaited`] and [`around_status`].
+/// As [`around_ends`] and [`around_status`], for a call that may complete some requests.
 #[inline(always)]
-fn around_status_awaited(
+fn around_status_ends(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
     status: *mut Status,
     note: impl FnOnce(&mut Recorder, &Span, *const Status),
     requests: &[Request],
-    awaited: &[Request],
 ) -> c_int {
     let mut own = Status::empty();
     let status = if status.is_null() { &raw mut own } else { status };
     let note = |recorder: &mut Recorder, span: &Span| note(recorder, span, status);
-    around_awaited(call, || real(status), note, requests, awaited)
+    around_ends(call, || real(status), note, Ends::Requests(requests))
 }
 
 /// Records only the time of a call.

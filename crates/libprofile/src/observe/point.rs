@@ -84,7 +84,7 @@ pub(crate) unsafe fn receive(
         let (place, index) = recorder.communicator(from.comm);
         recorder.received(span, place, index, span.begin, &*status, true);
         if from.rank != PROC_NULL {
-            recorder.check_used(span, &[Use::of(data, Access::Receives)]);
+            recorder.check_used(span, &[Use::of(data, Access::Writes)]);
         }
     })
 }
@@ -151,7 +151,7 @@ pub(crate) unsafe fn start_receive(
         let posted = span.begin;
         let pending = Pending { posted, ..Pending::new(Started::Receive, place, index) };
         recorder.requests.add(*request, pending);
-        let uses = [Use::of(data, Access::Receives)];
+        let uses = [Use::of(data, Access::Writes)];
         recorder.check_posted(span, Owner::request(*request), &uses);
     })
 }
@@ -172,7 +172,7 @@ pub(crate) unsafe fn prepare_receive(
         let (place, index) = recorder.communicator(from.comm);
         let pending = Pending::new(Started::Receive, place, index);
         recorder.requests.add(*request, pending.prepared());
-        recorder.check_prepared(*request, &[Use::of(data, Access::Receives)]);
+        recorder.check_prepared(*request, &[Use::of(data, Access::Writes)]);
     })
 }
 
@@ -225,8 +225,7 @@ fn exchanged(send: Data, receive: Option<Data>, to: To, from: To) -> [Use; 2] {
     let is_replaced = receive.is_none() && from.rank != PROC_NULL;
     let read = if to.rank >= 0 && !is_replaced { send } else { Data::none() };
     let written = if from.rank == PROC_NULL { Data::none() } else { receive.unwrap_or(send) };
-    let access = if is_replaced { Access::Writes } else { Access::Receives };
-    [Use::of(read, Access::Reads), Use::of(written, access)]
+    [Use::of(read, Access::Reads), Use::of(written, Access::Writes)]
 }
 
 impl Recorder {
@@ -326,7 +325,7 @@ pub(crate) unsafe fn receive_matched(
         None => recorder.call(span),
         Some(probed) => {
             recorder.received_matched(span, &probed);
-            recorder.check_used(span, &[Use::of(data, Access::Receives)]);
+            recorder.check_used(span, &[Use::of(data, Access::Writes)]);
         }
     })
 }
@@ -352,7 +351,7 @@ pub(crate) unsafe fn start_matched(
         None => recorder.call(span),
         Some(probed) => {
             recorder.received_matched(span, &probed);
-            let uses = [Use::of(data, Access::Receives)];
+            let uses = [Use::of(data, Access::Writes)];
             recorder.check_posted(span, Owner::request(*request), &uses);
         }
     })

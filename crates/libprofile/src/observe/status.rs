@@ -3,9 +3,10 @@
 
 use std::ffi::c_int;
 
+use super::around_ends;
 use super::wait::reported;
-use super::{around, around_status};
 use crate::abi::*;
+use crate::checks::Ends;
 use crate::data::Call;
 use crate::recorder::{Recorder, Span};
 
@@ -17,25 +18,27 @@ pub(crate) unsafe fn status(
     flag: *const c_int,
     status: *mut Status,
 ) -> c_int {
-    status_any(call, real, &request, &0, flag, status)
+    status_any(call, real, 1, &request, &0, flag, status)
 }
 
 /// Observes MPI_Request_get_status_any.
 pub(crate) unsafe fn status_any(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
+    count: c_int,
     requests: *const Request,
     index: *const c_int,
     flag: *const c_int,
     status: *mut Status,
 ) -> c_int {
-    around_status(call, real, status, |recorder, span, status| match *flag {
+    let note = |recorder: &mut Recorder, span: &Span| match *flag {
         0 => recorder.poll(span),
-        _ => recorder.have_ended(span, requests, [*index], &|_| status),
-    })
+        _ => recorder.have_ended(span, requests, [*index]),
+    };
+    around_ends(call, || real(status), note, Ends::Requests(all(count, requests)))
 }
 
-/// Observes MPI_Request_get_status_all. Its statuses may be ignored, and are not needed for sends.
+/// Observes MPI_Request_get_status_all.
 pub(crate) unsafe fn status_all(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
@@ -44,42 +47,38 @@ pub(crate) unsafe fn status_all(
     flag: *const c_int,
     statuses: *mut Status,
 ) -> c_int {
-    around(
-        call,
-        || real(statuses),
-        |recorder, span| match *flag {
-            0 => recorder.poll(span),
-            _ => recorder
-                .have_ended(span, requests, 0..count, &|number| statuses_at(statuses, number)),
-        },
-    )
+    let note = |recorder: &mut Recorder, span: &Span| match *flag {
+        0 => recorder.poll(span),
+        _ => recorder.have_ended(span, requests, 0..count),
+    };
+    around_ends(call, || real(statuses), note, Ends::Requests(all(count, requests)))
 }
 
 /// Observes MPI_Request_get_status_some.
 pub(crate) unsafe fn status_some(
     call: Call,
     real: impl FnOnce(*mut Status) -> c_int,
+    count: c_int,
     requests: *const Request,
     ended: *const c_int,
     indices: *const c_int,
     statuses: *mut Status,
 ) -> c_int {
-    around(
-        call,
-        || real(statuses),
-        |recorder, span| match reported(ended, indices) {
-            [] => recorder.poll(span),
-            all => {
-                let all = all.iter().copied();
-                recorder.have_ended(span, requests, all, &|number| statuses_at(statuses, number))
-            }
-        },
-    )
+    let note = |recorder: &mut Recorder, span: &Span| match reported(ended, indices) {
+        [] => recorder.poll(span),
+        ended => recorder.have_ended(span, requests, ended.iter().copied()),
+    };
+    around_ends(call, || real(statuses), note, Ends::Requests(all(count, requests)))
 }
 
-/// Returns a status of an array, or null if the program ignores them.
-fn statuses_at(statuses: *const Status, number: usize) -> *const Status {
-    if statuses.is_null() { statuses } else { statuses.wrapping_add(number) }
+/// Returns the requests of a call.
+unsafe fn all<'a>(count: c_int, requests: *const Request) -> &'a [Request] {
+    match usize::try_from(count) {
+        Ok(count) if count > 0 && !requests.is_null() => {
+            std::slice::from_raw_parts(requests, count)
+        }
+        _ => &[],
+    }
 }
 
 impl Recorder {
@@ -89,12 +88,11 @@ impl Recorder {
         span: &Span,
         requests: *const Request,
         indices: impl IntoIterator<Item = c_int>,
-        status: &dyn Fn(usize) -> *const Status,
     ) {
         self.call(span);
-        for (number, index) in indices.into_iter().enumerate() {
+        for index in indices {
             if let Ok(index) = usize::try_from(index) {
-                self.check_ended(span, *requests.add(index), status(number));
+                self.check_ended(span, *requests.add(index));
             }
         }
     }

@@ -5,8 +5,9 @@ use std::mem::MaybeUninit;
 
 use profile::{Event, Kind};
 
-use super::{around_awaited, around_status_awaited};
+use super::{around_ends, around_status_ends};
 use crate::abi::*;
+use crate::checks::Ends;
 use crate::data::Call;
 use crate::recorder::{Recorder, Span};
 use crate::requests::{Pending, Started};
@@ -71,7 +72,7 @@ impl Recorder {
     /// Records the operation that has ended in a call, if there is one. Returns whether its event stands for the call.
     #[inline]
     fn ended(&mut self, span: &Span, request: Request, status: *const Status, only: bool) -> bool {
-        self.check_ended(span, request, status);
+        self.check_ended(span, request);
         let Some(pending) = self.requests.end(request) else { return false };
         let Pending { communicator: place, index, posted, bytes, peer, tag, .. } = pending;
         match pending.what {
@@ -167,8 +168,7 @@ unsafe fn one(
             recorder.call(span);
         }
     };
-    let awaited = if flag.is_none() { requests } else { &[] };
-    around_status_awaited(call, real, status, note, requests, awaited)
+    around_status_ends(call, real, status, note, requests)
 }
 
 /// Calls a function that completes several requests. Records the call with the requests before it, and with the
@@ -179,16 +179,14 @@ unsafe fn around_requests(
     real: impl FnOnce(*mut Status) -> c_int,
     (count, requests): (c_int, *const Request),
     statuses: *mut Status,
-    waits_for_all: bool,
     note: impl FnOnce(&mut Recorder, &Span, &[Request], *const Status),
 ) -> c_int {
     let mut requests = List::copy(requests, count);
     let mut own = List::room(requests.slice().len());
     let statuses = own.or_own(statuses);
     let requests = requests.all();
-    let awaited = if waits_for_all { requests } else { &[] };
     let note = |recorder: &mut Recorder, span: &Span| note(recorder, span, requests, statuses);
-    around_awaited(call, || real(statuses), note, requests, awaited)
+    around_ends(call, || real(statuses), note, Ends::Requests(requests))
 }
 
 /// Observes MPI_Waitall.
@@ -229,7 +227,7 @@ unsafe fn all(
         true => recorder.poll(span),
         false => recorder.ended_all(span, requests, statuses),
     };
-    around_requests(call, real, requests, statuses, flag.is_none(), note)
+    around_requests(call, real, requests, statuses, note)
 }
 
 /// Observes MPI_Waitany.
@@ -261,7 +259,7 @@ pub(crate) unsafe fn test_any(
         0 => recorder.poll(span),
         _ => recorder.ended_some(span, requests, &[*index], status),
     };
-    around_status_awaited(call, real, status, note, requests, &[])
+    around_status_ends(call, real, status, note, requests)
 }
 
 /// Observes MPI_Waitsome.
@@ -277,7 +275,7 @@ pub(crate) unsafe fn wait_some(
     let note = |recorder: &mut Recorder, span: &Span, requests: &[Request], statuses| {
         recorder.ended_some(span, requests, reported(ended, indices), statuses);
     };
-    around_requests(call, real, (count, requests), statuses, false, note)
+    around_requests(call, real, (count, requests), statuses, note)
 }
 
 /// Observes MPI_Testsome.
@@ -296,7 +294,7 @@ pub(crate) unsafe fn test_some(
         [] => recorder.poll(span),
         indices => recorder.ended_some(span, requests, indices, statuses),
     };
-    around_requests(call, real, (count, requests), statuses, false, note)
+    around_requests(call, real, (count, requests), statuses, note)
 }
 
 /// Returns the indices that the library has reported.

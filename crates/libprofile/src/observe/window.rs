@@ -2,9 +2,9 @@
 
 use std::ffi::c_int;
 
-use super::around;
+use super::{around, around_ends};
 use crate::abi::*;
-use crate::checks::{Access, Owner, Use};
+use crate::checks::{Access, Ends, Owner, Use};
 use crate::data::{Call, Data};
 use crate::recorder::{Recorder, Sizes, Span};
 
@@ -31,11 +31,12 @@ pub(crate) unsafe fn free_window(
     win: *const Win,
 ) -> c_int {
     let handle = win.as_ref().copied().unwrap_or(WIN_NULL);
-    around(call, real, |recorder, span| {
+    let note = |recorder: &mut Recorder, span: &Span| {
         recorder.check_accesses(span, handle, None);
         recorder.all_come_of_window(span, handle);
         recorder.windows.remove(handle);
-    })
+    };
+    around_ends(call, real, note, Ends::Accesses(handle, None))
 }
 
 /// Records an access to the memory of another rank. Its bytes count as sent to that rank, even if they come from there.
@@ -100,10 +101,11 @@ pub(crate) unsafe fn end_accesses(
     rank: Option<c_int>,
     win: Win,
 ) -> c_int {
-    around(call, real, |recorder, span| {
+    let note = |recorder: &mut Recorder, span: &Span| {
         recorder.call(span);
         recorder.check_accesses(span, win, rank);
-    })
+    };
+    around_ends(call, real, note, Ends::Accesses(win, rank))
 }
 
 impl Recorder {

@@ -141,7 +141,7 @@ fn announce<E: Endpoint>(
 /// Returns the schedule of this member's next collective.
 fn schedule_of<E: Endpoint>(collective: &impl CollectiveWork<E>, manner: Manner) -> Schedule<E> {
     let (at, chosen) = announce(collective, manner);
-    schedule_at(collective, at, &chosen)
+    schedule_at(collective, at, &chosen, manner)
 }
 
 /// Returns the schedule of an announced collective. Compiled once for all collectives.
@@ -150,8 +150,13 @@ fn schedule_at<E: Endpoint>(
     collective: &impl CollectiveWork<E>,
     at: CollectiveContext<E>,
     chosen: &Chosen,
+    manner: Manner,
 ) -> Schedule<E> {
-    Schedule::new(at, chosen, collective.memory())
+    let mut memory = collective.memory();
+    if manner != Manner::Blocking && collective.context().engine().is_synchronous() {
+        memory.areas.keep_output_apart();
+    }
+    Schedule::new(at, chosen, memory)
 }
 
 /// A collective operation with checked arguments. All members of its context run it in the same way.
@@ -210,6 +215,7 @@ pub trait Collective<E: Endpoint + 'static>: CollectiveWork<E> {
                     &*collective,
                     at.clone(),
                     &chosen,
+                    Manner::Persistent,
                 ))?),
             })
         }))

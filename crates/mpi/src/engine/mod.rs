@@ -166,8 +166,10 @@ impl<E: Endpoint> Engine<E> {
         &self.identities
     }
 
-    /// Makes standard sends wait for their receives, and blocking collectives for all members, as they may with any other
-    /// MPI: programs that only work because this library has room for their messages then stop.
+    /// Makes standard sends wait for their receives, and blocking collectives for all members, and lets the memory of
+    /// what a started operation receives as it is until a call completes it. All this may happen with any other MPI:
+    /// programs that only work because this library has room for their messages then stop, and what a program does with
+    /// memory of pending operations is seen.
     pub fn set_synchronous(&self, is_synchronous: bool) {
         self.synchronous.set(is_synchronous);
         if is_synchronous {

@@ -16,7 +16,8 @@ pub(crate) struct Piece {
     copy: PackedCopy,
 }
 
-/// The packed copy of a memory that does not lie in one piece; `None` if it does.
+/// The packed copy of a memory that does not lie in one piece, or is to change only when an operation is completed;
+/// `None` if the memory itself is used.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PackedCopy(Option<Storage>);
 
@@ -72,6 +73,12 @@ impl Piece {
     #[inline]
     pub(crate) fn room(memory: &Memory) -> Self {
         Piece { memory: memory.clone(), copy: PackedCopy::room(memory) }
+    }
+
+    /// Lets the program's memory as it is until the data are delivered.
+    pub(crate) fn keep_apart(&mut self) {
+        let memory = &self.memory;
+        self.copy.0.get_or_insert_with(|| memory.packed().into());
     }
 
     /// Returns the program's memory.

@@ -95,7 +95,7 @@ impl<E: Endpoint> Engine<E> {
         (room, class): (Writable, u8),
     ) -> Option<Result<LightRequest>> {
         let is_known = source.is_none_or(|source| (source as usize) < context.size());
-        if !context.is_identity() || !is_known {
+        if !context.is_identity() || !is_known || self.is_synchronous() {
             return None;
         }
         let selector = Selector { context: context.of_programs(), source, tag };

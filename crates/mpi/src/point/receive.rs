@@ -71,7 +71,10 @@ impl<E: Endpoint> ReceiveCall<E> {
         let Some(selector) = self.selector else {
             return Ok(Action::Done(Status::of_nobody(), Ok(())));
         };
-        let piece = Piece::room(&self.memory);
+        let mut piece = Piece::room(&self.memory);
+        if self.context.engine().is_synchronous() {
+            piece.keep_apart();
+        }
         let started = self.context.engine().endpoint()?.post_receive(selector, piece.writable())?;
         let role = Role::Receive(piece, self.claimed);
         Ok(Action::Transfer(Transfer { started, context: self.context.clone(), role }))

@@ -68,6 +68,15 @@ impl Elements {
         Elements { target: Some(memory.clone()), ..Elements::of(image) }
     }
 
+    /// Lets the program's memory as it is until the data are delivered.
+    fn keep_apart(&mut self) {
+        if self.image.is_none() {
+            let image = Image::copy(&self.memory, self.memory.of());
+            let apart = Elements { target: Some(self.memory.clone()), ..Elements::of(image) };
+            *self = apart;
+        }
+    }
+
     fn of(image: Image) -> Self {
         Elements { memory: image.memory().clone(), image: Some(image), target: None }
     }
@@ -273,6 +282,15 @@ impl Areas {
                     false => reduction.apply(&with, &into),
                 }
             }
+        }
+    }
+
+    /// Lets the output in the program's memory as it is until the data are delivered.
+    pub(crate) fn keep_output_apart(&mut self) {
+        match &mut self.output {
+            Units::Pieces(pieces) => pieces.iter_mut().for_each(|(_, piece)| piece.keep_apart()),
+            Units::Elements(elements) => elements.keep_apart(),
+            _ => {}
         }
     }
 

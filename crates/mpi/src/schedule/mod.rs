@@ -246,9 +246,7 @@ impl<E: Endpoint> Schedule<E> {
     }
 
     fn end(&mut self, endpoint: &mut E) {
-        let areas = std::mem::take(&mut self.areas);
-        self.rounds.last_steps().iter().for_each(|step| areas.step(step));
-        areas.deliver();
+        self.rounds.last_steps().iter().for_each(|step| self.areas.step(step));
         let last_failure = std::mem::replace(&mut self.last_failure, Ok(()));
         self.note(last_failure);
         if let Some(then) = self.then.take() {
@@ -342,8 +340,11 @@ impl<E: Endpoint> Activity<E> for RefCell<Schedule<E>> {
         is_compared.then_some(hopeless)
     }
 
+    /// Also delivers the data: until a call completes the operation, the program's memory may be checked.
     fn take_outcome(&self) -> Result {
-        std::mem::replace(&mut self.borrow_mut().outcome, Ok(()))
+        let mut schedule = self.borrow_mut();
+        std::mem::take(&mut schedule.areas).deliver();
+        std::mem::replace(&mut schedule.outcome, Ok(()))
     }
 
     fn context(&self) -> u32 {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use contract::{Action, Endpoint};
 
-use super::service::Delivery;
+use super::service::{Delivery, Fetched};
 use super::stretches::stretches;
 use super::{Place, Window};
 use crate::datatype::{Construction, Datatype, Kind};
@@ -149,17 +149,14 @@ impl<E: Endpoint + 'static> Window<E> {
         &self,
         result: Option<&Memory>,
         pair: Option<Rc<Datatype>>,
-        mut room: Vec<u8>,
+        room: Vec<u8>,
         (rank, ticket): (usize, Option<contract::Ticket>),
     ) -> Result<Option<Rc<Delivery>>> {
         let Some(result) = result else { return Ok(None) };
-        let Some(ticket) = ticket else {
-            deliver(result, pair.as_ref(), &mut room);
-            return Ok(None);
-        };
-        let result = result.clone();
-        let later = Box::new(move |bytes: &mut [u8]| deliver(&result, pair.as_ref(), bytes));
-        Ok(Some(self.service.deliver_later(rank, ticket, later)))
+        let (result, fetched) =
+            (result.clone(), ticket.map_or(Fetched::Here(room), Fetched::Awaited));
+        let pass_on = move |bytes: &mut [u8]| deliver(&result, pair.as_ref(), bytes);
+        Ok(self.service.deliver(rank, fetched, pass_on))
     }
 
     /// Replaces an element that equals `compare` by `new`. The previous value goes to `result`, where it is when the

@@ -15,12 +15,30 @@ const MOST_UNDER_WAY: usize = 128;
 /// Called with the fetched bytes.
 type Deliver = Box<dyn FnOnce(&mut [u8])>;
 
-/// Requested bytes that have not arrived.
+/// Requested bytes that the program's memory does not have yet.
 pub(super) struct Delivery {
     target: usize,
-    ticket: Ticket,
+    /// What the bytes come with, and the bytes once they have.
+    bytes: RefCell<Fetched>,
     deliver: Cell<Option<Deliver>>,
     outcome: RefCell<Option<Result>>,
+}
+
+/// What an operation fetches.
+pub(super) enum Fetched {
+    Awaited(Ticket),
+    Here(Vec<u8>),
+}
+
+impl Delivery {
+    /// Passes bytes that are here on, once.
+    fn complete(&self) {
+        let Fetched::Here(bytes) = &mut *self.bytes.borrow_mut() else { return };
+        if let Some(deliver) = self.deliver.take() {
+            deliver(bytes);
+            *bytes = Vec::new();
+        }
+    }
 }
 
 /// A window of the contract, and its operations in progress.
@@ -32,7 +50,10 @@ pub(super) struct Service<E: Endpoint> {
     goes_by_messages: bool,
     /// True if members belong to other runs.
     is_between_runs: bool,
+    /// Those whose bytes are awaited.
     deliveries: RefCell<Vec<Rc<Delivery>>>,
+    /// Those whose bytes are here, and wait for a call that completes the operation.
+    arrived: RefCell<Vec<Rc<Delivery>>>,
     context: u32,
 }
 
@@ -49,6 +70,7 @@ impl<E: Endpoint + 'static> Service<E> {
             goes_by_messages,
             is_between_runs: context.is_between_runs(),
             deliveries: RefCell::default(),
+            arrived: RefCell::default(),
             context: context.number(),
         });
         let waits: Weak<dyn WindowWaits> = Rc::downgrade(&(service.clone() as Rc<_>));
@@ -81,17 +103,29 @@ impl<E: Endpoint> Service<E> {
         RefMut::map(self.window.borrow_mut(), |window| window.as_mut().expect("it is open"))
     }
 
-    /// Passes requested bytes on, once they have arrived.
-    pub(super) fn deliver_later(
+    /// Passes fetched bytes on, once they are here and the program's memory may change. Returns `None` if that is now.
+    pub(super) fn deliver(
         &self,
         target: usize,
-        ticket: Ticket,
-        deliver: Deliver,
-    ) -> Rc<Delivery> {
-        let (deliver, outcome) = (Cell::new(Some(deliver)), RefCell::new(None));
-        let delivery = Rc::new(Delivery { target, ticket, deliver, outcome });
-        self.deliveries.borrow_mut().push(delivery.clone());
-        delivery
+        fetched: Fetched,
+        deliver: impl FnOnce(&mut [u8]) + 'static,
+    ) -> Option<Rc<Delivery>> {
+        let (is_late, outcome) = (self.engine.is_synchronous(), RefCell::new(None));
+        let list = match fetched {
+            Fetched::Awaited(_) => &self.deliveries,
+            Fetched::Here(mut bytes) if !is_late => {
+                deliver(&mut bytes);
+                return None;
+            }
+            Fetched::Here(_) => {
+                *outcome.borrow_mut() = Some(Ok(()));
+                &self.arrived
+            }
+        };
+        let (bytes, deliver) = (RefCell::new(fetched), Cell::new(Some(Box::new(deliver) as _)));
+        let delivery = Rc::new(Delivery { target, bytes, deliver, outcome });
+        list.borrow_mut().push(delivery.clone());
+        Some(delivery)
     }
 
     /// Waits if as many operations are in progress as the others can handle.
@@ -106,10 +140,25 @@ impl<E: Endpoint> Service<E> {
     ///
     /// # Errors
     /// The first error of an operation that nothing else reports, and errors that end the run.
+    #[inline]
     pub(super) fn flush(&self, target: Option<usize>) -> Result {
-        if !self.goes_by_messages {
-            return Ok(());
+        if self.goes_by_messages {
+            self.flush_messages(target)?;
         }
+        if !self.arrived.borrow().is_empty() {
+            self.complete(target);
+        }
+        Ok(())
+    }
+
+    /// Passes what has been fetched on.
+    #[cold]
+    fn complete(&self, target: Option<usize>) {
+        let is_meant = |one: &mut Rc<Delivery>| target.is_none_or(|target| target == one.target);
+        self.arrived.borrow_mut().extract_if(.., is_meant).for_each(|one| one.complete());
+    }
+
+    fn flush_messages(&self, target: Option<usize>) -> Result {
         self.wait(|service| {
             let mut deliveries = service.deliveries.borrow().clone().into_iter();
             service.window().under_way(target) == 0
@@ -143,15 +192,18 @@ impl<E: Endpoint> Service<E> {
 
     fn take_deliveries(&self, window: &mut Window) {
         self.deliveries.borrow_mut().retain(|one| {
-            if !window.has_come(one.ticket) {
+            let mut fetched = one.bytes.borrow_mut();
+            let Fetched::Awaited(ticket) = *fetched else { return false };
+            if !window.has_come(ticket) {
                 return true;
             }
-            let outcome = window.take(one.ticket).map_err(Error::from).map(|mut bytes| {
-                if let Some(deliver) = one.deliver.take() {
-                    deliver(&mut bytes);
-                }
-            });
-            *one.outcome.borrow_mut() = Some(outcome);
+            let outcome = window.take(ticket).map_err(Error::from);
+            *one.outcome.borrow_mut() = Some(outcome.map(|bytes| *fetched = Fetched::Here(bytes)));
+            drop(fetched);
+            match self.engine.is_synchronous() {
+                true => self.arrived.borrow_mut().push(one.clone()),
+                false => one.complete(),
+            }
             false
         });
     }
@@ -215,6 +267,7 @@ impl<E: Endpoint> Activity<E> for Fetch<E> {
     }
 
     fn take_outcome(&self) -> Result {
+        self.delivery.complete();
         self.delivery.outcome.borrow().clone().unwrap_or(Ok(()))
     }
 

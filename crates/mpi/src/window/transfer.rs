@@ -5,7 +5,7 @@ use std::rc::Rc;
 use contract::{Action, Endpoint, Stretch, Ticket, Update};
 
 use super::Window;
-use super::service::Fetch;
+use super::service::{Delivery, Fetch, Fetched};
 use super::stretches::stretches;
 use crate::datatype::Datatype;
 use crate::error::{Error, ErrorClass, Result, ensure};
@@ -134,7 +134,7 @@ impl<E: Endpoint + 'static> Window<E> {
     }
 
     /// Returns the request of an operation that may be in progress.
-    pub(super) fn request(&self, delivery: Option<Rc<super::service::Delivery>>) -> Request<E> {
+    pub(super) fn request(&self, delivery: Option<Rc<Delivery>>) -> Request<E> {
         let action = match delivery {
             None => Under::Done(Status::empty(), Ok(())),
             Some(delivery) => {
@@ -150,11 +150,7 @@ impl<E: Endpoint + 'static> Window<E> {
         self.request(None)
     }
 
-    fn start_get(
-        &self,
-        origin: &Memory,
-        place: &Place,
-    ) -> Result<Option<Rc<super::service::Delivery>>> {
+    fn start_get(&self, origin: &Memory, place: &Place) -> Result<Option<Rc<Delivery>>> {
         let offset = self.check(origin, place)?;
         if origin.bytes() == 0 {
             return Ok(None);
@@ -162,6 +158,9 @@ impl<E: Endpoint + 'static> Window<E> {
         let (rank, elements) = (place.rank, (place.count, &place.of));
         let target = in_window(&self.service.window(), rank, offset, elements);
         if let Some(target) = target {
+            if self.delivers_late {
+                return Ok(self.deliver(origin, rank, Fetched::Here(target.packed())));
+            }
             origin.copy_from(&target);
             return Ok(None);
         }
@@ -172,13 +171,14 @@ impl<E: Endpoint + 'static> Window<E> {
         let mut bytes = vec![0; origin.bytes()];
         let what = (Action::Nothing, &there[..]);
         let ticket = self.update(place, what, &[], Some(&mut bytes))?;
-        let Some(ticket) = ticket else {
-            origin.unpack_from(&bytes);
-            return Ok(None);
-        };
+        let fetched = ticket.map_or(Fetched::Here(bytes), Fetched::Awaited);
+        Ok(self.deliver(origin, rank, fetched))
+    }
+
+    /// Passes what was fetched from a member on to `origin`, now or later.
+    fn deliver(&self, origin: &Memory, rank: usize, fetched: Fetched) -> Option<Rc<Delivery>> {
         let origin = origin.clone();
-        let deliver = Box::new(move |bytes: &mut [u8]| origin.unpack_from(bytes));
-        Ok(Some(self.service.deliver_later(rank, ticket, deliver)))
+        self.service.deliver(rank, fetched, move |bytes| origin.unpack_from(bytes))
     }
 
     /// Makes an update of the contract's window.
