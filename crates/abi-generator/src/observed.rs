@@ -44,7 +44,7 @@ pub(crate) fn entries(abi: &Abi, observed: &[Observed]) -> String {
     let mut out = format!(
         "{NOTE}\
          use std::ffi::{{c_char, c_int, c_void}};\n\n\
-         use super::entry;\nuse crate::abi::*;\nuse crate::data::{{Data, Root, To}};\nuse crate::observe;\n\n"
+         use super::entry;\nuse crate::abi::*;\nuse crate::data::{{At, Data, Root, To}};\nuse crate::observe;\nuse profile::Synchronisation;\n\n"
     );
     for (number, one) in observed.iter().enumerate() {
         for function in &abi.functions {

@@ -22,6 +22,9 @@ pub(crate) const CART: c_int = 211;
 pub(crate) const GRAPH: c_int = 212;
 pub(crate) const DIST_GRAPH: c_int = 213;
 pub(crate) const THREAD_MULTIPLE: c_int = 4096;
+pub(crate) const OP_NULL: Op = 0x20;
+pub(crate) const LOCK_EXCLUSIVE: c_int = 301;
+
 /// MPI_IN_PLACE, as an address.
 pub(crate) const IN_PLACE: usize = 1;
 pub(crate) const COMM_NULL: Comm = 0x100;

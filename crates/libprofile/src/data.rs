@@ -3,6 +3,8 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use profile::AccessKind;
+
 use crate::abi::*;
 use crate::mpi;
 
@@ -103,6 +105,46 @@ impl To {
     #[inline(always)]
     pub(crate) fn new(rank: c_int, tag: c_int, comm: Comm) -> Self {
         To { rank, tag, comm }
+    }
+}
+
+/// Memory of a rank of a window, as a call names it, and what the call does with it.
+#[derive(Clone, Copy)]
+pub(crate) struct At {
+    pub(crate) rank: c_int,
+    pub(crate) displacement: i64,
+    pub(crate) count: i64,
+    pub(crate) datatype: Datatype,
+    pub(crate) action: AccessKind,
+}
+
+impl At {
+    #[inline(always)]
+    pub(crate) fn new(
+        rank: c_int,
+        displacement: i64,
+        count: impl Into<i64>,
+        datatype: Datatype,
+    ) -> Self {
+        At { rank, displacement, count: count.into(), datatype, action: AccessKind::Get }
+    }
+
+    #[inline(always)]
+    pub(crate) fn puts(self) -> Self {
+        At { action: AccessKind::Put, ..self }
+    }
+
+    #[inline(always)]
+    pub(crate) fn gets(self) -> Self {
+        self
+    }
+
+    /// Marks an operation on elements. A compare-and-swap, without an operation, may be concurrent with all.
+    #[inline(always)]
+    pub(crate) fn combines(self, op: Op) -> Self {
+        let of = u16::try_from(self.datatype).ok().filter(|_| self.datatype < DATATYPES_END);
+        let operation = if op == OP_NULL { 0 } else { op as u8 };
+        At { action: AccessKind::Combine(operation, of.unwrap_or(0)), ..self }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The memory of data, as ranges of addresses: a datatype with gaps occupies only its pieces.
 
 use std::collections::HashMap;
+use std::ffi::c_void;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +17,9 @@ const PIECES_MAX: usize = 1 << 18;
 
 /// Lowest address of data. Nothing is ever mapped below it.
 const LEAST_ADDRESS: usize = 4096;
+
+/// Address of elements of which only offsets are needed, far from both ends of the memory.
+const ELEMENTS_AT: usize = 1 << 62;
 
 /// Length of the blocks in which memory is read.
 const BLOCK_BYTES: usize = 64 << 10;
@@ -179,6 +183,17 @@ impl TypeMaps {
         let mut is_known = true;
         data.each_part(members, |part| is_known &= self.add(&mut ranges, part).is_some());
         is_known.then(|| Region::new(ranges))
+    }
+
+    /// Returns the offsets and lengths of the pieces of elements, from their address. Returns `None` if there are too many.
+    pub(crate) fn offsets(&mut self, count: i64, datatype: Datatype) -> Option<Vec<(i64, usize)>> {
+        let mut ranges = Vec::new();
+        let start = ELEMENTS_AT as *const c_void;
+        let part = Part { start, count, datatype, displacement: 0, in_elements: false };
+        self.add(&mut ranges, part)?;
+        let region = Region::new(ranges);
+        let offset = |range: &Range<usize>| (range.start as i64 - ELEMENTS_AT as i64, range.len());
+        Some(region.ranges.iter().map(offset).collect())
     }
 
     /// Adds the ranges of a part. Returns `None` if it has too many pieces.

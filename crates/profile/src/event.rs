@@ -31,11 +31,15 @@ pub enum Kind {
     CollectiveEnded = 8,
     /// Successive idle polls.
     Polls = 9,
+    /// An access to one piece of the memory of a window ([`WindowAccess`](crate::WindowAccess)).
+    Accessed = 10,
+    /// A call that synchronises accesses to a window ([`Synchronisation`](crate::Synchronisation)).
+    Synchronised = 11,
 }
 
 impl Kind {
     fn of(number: u8) -> Option<Self> {
-        const ALL: [Kind; 9] = [
+        const ALL: [Kind; 11] = [
             Kind::Call,
             Kind::Sent,
             Kind::SendStarted,
@@ -45,6 +49,8 @@ impl Kind {
             Kind::CollectiveStarted,
             Kind::CollectiveEnded,
             Kind::Polls,
+            Kind::Accessed,
+            Kind::Synchronised,
         ];
         ALL.get(usize::from(number).checked_sub(1)?).copied()
     }
@@ -109,7 +115,7 @@ mod tests {
 
     #[test]
     fn an_event_is_read_as_it_was_written() {
-        for number in 1..=9 {
+        for number in 1..=11 {
             let event = Event {
                 kind: Kind::of(number).unwrap(),
                 is_span: number % 2 == 0,
@@ -125,6 +131,6 @@ mod tests {
             assert_eq!(Event::from_words(&event.to_words()), Some(event));
         }
         assert_eq!(Event::from_words(&[0; 6]), None);
-        assert_eq!(Event::from_words(&[10 << 32; 6]), None);
+        assert_eq!(Event::from_words(&[12 << 32; 6]), None);
     }
 }

@@ -12,6 +12,13 @@ static int rank, other;
 static int a[LONG], b[LONG];
 static MPI_Request request, second;
 
+static MPI_Win made_window(void) {
+    int *memory;
+    MPI_Win window;
+    MPI_Win_allocate(4000, 4, MPI_INFO_NULL, WORLD, &memory, &window);
+    return window;
+}
+
 static void received_into_and_written(void) {
     if (rank == 1) {
         MPI_Irecv(a, COUNT, MPI_INT, 0, 1, WORLD, &request); // first
@@ -88,9 +95,7 @@ static void persistent_send_changed(void) {
 }
 
 static void put_changed(void) {
-    MPI_Win window;
-    int *memory;
-    MPI_Win_allocate(4000, 4, MPI_INFO_NULL, WORLD, &memory, &window);
+    MPI_Win window = made_window();
     MPI_Win_fence(0, window);
     MPI_Put(a, COUNT, MPI_INT, other, 0, COUNT, MPI_INT, window); // first
     a[1] = 3;
@@ -99,9 +104,7 @@ static void put_changed(void) {
 }
 
 static void put_with_a_request_changed(void) {
-    MPI_Win window;
-    int *memory;
-    MPI_Win_allocate(4000, 4, MPI_INFO_NULL, WORLD, &memory, &window);
+    MPI_Win window = made_window();
     MPI_Win_lock_all(0, window);
     MPI_Rput(a, COUNT, MPI_INT, other, 0, COUNT, MPI_INT, window, &request); // first
     a[1] = 3;
@@ -111,9 +114,7 @@ static void put_with_a_request_changed(void) {
 }
 
 static void got_into_what_is_put(void) {
-    MPI_Win window;
-    int *memory;
-    MPI_Win_allocate(4000, 4, MPI_INFO_NULL, WORLD, &memory, &window);
+    MPI_Win window = made_window();
     MPI_Win_lock_all(0, window);
     MPI_Put(a, COUNT, MPI_INT, other, 0, COUNT, MPI_INT, window); // first
     MPI_Get(a + 9, COUNT, MPI_INT, other, 100, COUNT, MPI_INT, window); // second
@@ -136,9 +137,7 @@ static void result_changed(void) {
 
 // Data of a get, and of another with a request.
 static void got_into_and_written(void) {
-    MPI_Win window;
-    int *memory;
-    MPI_Win_allocate(4000, 4, MPI_INFO_NULL, WORLD, &memory, &window);
+    MPI_Win window = made_window();
     MPI_Win_lock_all(0, window);
     MPI_Get(a, COUNT, MPI_INT, other, 0, COUNT, MPI_INT, window); // first
     a[3] = 9;
@@ -146,6 +145,44 @@ static void got_into_and_written(void) {
     MPI_Rget(b, COUNT, MPI_INT, other, 0, COUNT, MPI_INT, window, &request);
     MPI_Wait(&request, IGNORE);
     b[3] = 9;
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
+}
+
+static void puts_of_one_epoch_overlap(void) {
+    MPI_Win window = made_window();
+    MPI_Win_fence(0, window);
+    if (rank == 0) MPI_Put(a, COUNT, MPI_INT, 1, 0, COUNT, MPI_INT, window); // first
+    else MPI_Put(a, COUNT, MPI_INT, 1, 5, COUNT, MPI_INT, window); // second
+    MPI_Win_fence(0, window);
+    MPI_Win_free(&window);
+}
+
+static void read_under_a_shared_lock_while_written(void) {
+    MPI_Win window = made_window();
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window);
+    if (rank == 0) MPI_Accumulate(a, 1, MPI_INT, 0, 3, 1, MPI_INT, MPI_SUM, window); // first
+    else MPI_Get(b, COUNT, MPI_INT, 0, 0, COUNT, MPI_INT, window); // second
+    MPI_Win_unlock(0, window);
+    MPI_Win_free(&window);
+}
+
+// Accesses to the same memory that are ordered, or may be concurrent.
+static void accesses_in_order(void) {
+    MPI_Win window = made_window();
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+    MPI_Put(a, COUNT, MPI_INT, 0, 0, COUNT, MPI_INT, window);
+    MPI_Win_unlock(0, window);
+    MPI_Barrier(WORLD);
+    MPI_Win_lock_all(0, window);
+    MPI_Get(b, COUNT, MPI_INT, 1, 0, COUNT, MPI_INT, window);
+    MPI_Accumulate(a, 1, MPI_INT, 1, 100, 1, MPI_INT, MPI_SUM, window);
+    int one = 1, before;
+    MPI_Fetch_and_op(&one, &before, MPI_INT, 1, 100, MPI_SUM, window);
+    MPI_Put(a, COUNT, MPI_INT, 1, 200 + 20 * rank, COUNT, MPI_INT, window);
+    MPI_Win_flush(1, window);
+    MPI_Sendrecv(a, 1, MPI_INT, other, 1, b, 1, MPI_INT, other, 1, WORLD, IGNORE);
+    MPI_Get(b, COUNT, MPI_INT, 1, 200 + 20 * other, COUNT, MPI_INT, window);
     MPI_Win_unlock_all(window);
     MPI_Win_free(&window);
 }
@@ -290,9 +327,7 @@ static void persistent(void) {
 }
 
 static void windows(void) {
-    MPI_Win window;
-    int *memory;
-    MPI_Win_allocate(4000, 4, MPI_INFO_NULL, WORLD, &memory, &window);
+    MPI_Win window = made_window();
     MPI_Win_lock_all(0, window);
     MPI_Put(a, COUNT, MPI_INT, other, 0, COUNT, MPI_INT, window);
     MPI_Put(a, COUNT, MPI_INT, other, 100, COUNT, MPI_INT, window);
@@ -345,6 +380,7 @@ int main(int count, char **words) {
     struct { const char *name; void (*run)(void); } all[] = {
         PROGRAM(received_into_and_written), PROGRAM(written_after_the_message_came),
         PROGRAM(written_beyond_the_message), PROGRAM(result_changed), PROGRAM(got_into_and_written),
+        PROGRAM(puts_of_one_epoch_overlap), PROGRAM(read_under_a_shared_lock_while_written), PROGRAM(accesses_in_order),
         PROGRAM(sent_while_received_into), PROGRAM(received_into_while_sent),
         PROGRAM(exchanged_in_one_memory), PROGRAM(started_exchange_in_one_memory),
         PROGRAM(persistent_send_changed), PROGRAM(put_changed), PROGRAM(put_with_a_request_changed), PROGRAM(got_into_what_is_put), PROGRAM(collective_changed),

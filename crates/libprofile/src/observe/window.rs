@@ -2,16 +2,22 @@
 
 use std::ffi::c_int;
 
+use profile::{Event, Kind, NOBODY, Synchronisation};
+
 use super::{around, around_ends};
 use crate::abi::*;
 use crate::checks::{Access, Ends, Owner, Use};
-use crate::data::{Call, Data};
+use crate::data::{At, Call, Data};
 use crate::recorder::{Recorder, Sizes, Span};
 
-/// Observes a call that creates a window.
+/// Maximum number of pieces of an access that are recorded.
+const PIECES_MAX: usize = 64;
+
+/// Observes a call that creates a window with units of displacements of `unit` bytes.
 pub(crate) unsafe fn make_window(
     call: Call,
     real: impl FnOnce() -> c_int,
+    unit: impl Into<i64>,
     comm: Comm,
     win: *const Win,
 ) -> c_int {
@@ -19,7 +25,7 @@ pub(crate) unsafe fn make_window(
         recorder.all_come(span, comm);
         if *win != WIN_NULL {
             recorder.windows.remove(*win);
-            recorder.window(*win);
+            recorder.note_unit(span, *win, unit.into());
         }
     })
 }
@@ -39,16 +45,18 @@ pub(crate) unsafe fn free_window(
     around_ends(call, real, note, Ends::Accesses(handle, None))
 }
 
-/// Records an access to the memory of another rank. Its bytes count as sent to that rank, even if they come from there.
-pub(crate) unsafe fn access(
+/// Records an access to the memory of another rank that fetches what was there. Its bytes count as sent to that rank, even
+/// if they come from there.
+pub(crate) unsafe fn fetch(
     call: Call,
     real: impl FnOnce() -> c_int,
     data: Data,
-    rank: c_int,
+    at: At,
     win: Win,
 ) -> c_int {
     around(call, real, |recorder, span| {
-        recorder.accessed(span, data, rank, win);
+        recorder.accessed(span, data, at, win);
+        recorder.synchronised(span, Synchronisation::Fetched, Some(at.rank), win);
     })
 }
 
@@ -57,11 +65,11 @@ pub(crate) unsafe fn write(
     call: Call,
     real: impl FnOnce() -> c_int,
     data: Data,
-    rank: c_int,
+    at: At,
     win: Win,
     request: *const Request,
 ) -> c_int {
-    checked(call, real, Use::of(data, Access::Reads), (win, rank), request)
+    checked(call, real, Use::of(data, Access::Reads), (win, at), request)
 }
 
 /// Records an access that writes this rank's data until it has ended. It has a request if `request` is not null.
@@ -69,11 +77,11 @@ pub(crate) unsafe fn read(
     call: Call,
     real: impl FnOnce() -> c_int,
     data: Data,
-    rank: c_int,
+    at: At,
     win: Win,
     request: *const Request,
 ) -> c_int {
-    checked(call, real, Use::of(data, Access::Writes), (win, rank), request)
+    checked(call, real, Use::of(data, Access::Writes), (win, at), request)
 }
 
 /// Records an access that uses this rank's memory until it has ended. An access to the rank's own memory is not
@@ -82,15 +90,49 @@ unsafe fn checked(
     call: Call,
     real: impl FnOnce() -> c_int,
     memory: Use,
-    (win, rank): (Win, c_int),
+    (win, at): (Win, At),
     request: *const Request,
 ) -> c_int {
     around(call, real, |recorder, span| {
-        let peer = recorder.accessed(span, memory.data, rank, win);
-        if rank >= 0 && !recorder.is_me(peer) {
-            let request = request.as_ref().copied().unwrap_or(REQUEST_NULL);
-            recorder.check_posted(span, Owner { request, window: Some((win, rank)) }, &[memory]);
+        let peer = recorder.accessed(span, memory.data, at, win);
+        let request = request.as_ref().copied().unwrap_or(REQUEST_NULL);
+        if at.rank >= 0 && !recorder.is_me(peer) {
+            let window = Some((win, at.rank));
+            recorder.check_posted(span, Owner { request, window }, &[memory]);
         }
+        // What it reads is there when its request ends, at a call that says nothing of the window.
+        if request != REQUEST_NULL {
+            recorder.synchronised(span, Synchronisation::FlushLocal, Some(at.rank), win);
+        }
+    })
+}
+
+/// Observes MPI_Win_lock.
+pub(crate) unsafe fn lock(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    kind: c_int,
+    rank: c_int,
+    win: Win,
+) -> c_int {
+    let what = match kind {
+        LOCK_EXCLUSIVE => Synchronisation::LockExclusive,
+        _ => Synchronisation::Lock,
+    };
+    synchronise(call, real, what, Some(rank), win)
+}
+
+/// Observes a call that synchronises accesses to the memory of a rank, or of all, without ending any.
+pub(crate) unsafe fn synchronise(
+    call: Call,
+    real: impl FnOnce() -> c_int,
+    what: Synchronisation,
+    rank: Option<c_int>,
+    win: Win,
+) -> c_int {
+    around(call, real, |recorder, span| {
+        recorder.call(span);
+        recorder.synchronised(span, what, rank, win);
     })
 }
 
@@ -98,25 +140,79 @@ unsafe fn checked(
 pub(crate) unsafe fn end_accesses(
     call: Call,
     real: impl FnOnce() -> c_int,
+    what: Synchronisation,
     rank: Option<c_int>,
     win: Win,
 ) -> c_int {
     let note = |recorder: &mut Recorder, span: &Span| {
         recorder.call(span);
+        recorder.synchronised(span, what, rank, win);
         recorder.check_accesses(span, win, rank);
     };
     around_ends(call, real, note, Ends::Accesses(win, rank))
 }
 
 impl Recorder {
-    /// Counts an access. Returns the rank of the world that owns the accessed memory.
-    unsafe fn accessed(&mut self, span: &Span, data: Data, rank: c_int, win: Win) -> u32 {
+    /// Counts an access, and records it if windows are checked. Returns the rank of the world that owns the memory.
+    unsafe fn accessed(&mut self, span: &Span, data: Data, at: At, win: Win) -> u32 {
         self.call(span);
-        let (place, _) = self.window(win);
-        let peer = self.windows.known(place as usize).world_rank(rank);
+        let (place, index) = self.window(win);
+        let peer = self.windows.known(place as usize).world_rank(at.rank);
         let bytes = data.bytes(1);
         self.count(span, Sizes::Windows, bytes);
         self.count_peer(peer, bytes);
+        if peer != NOBODY {
+            self.note_pieces(
+                &Event { communicator: index, ..Recorder::event(Kind::Call, span) },
+                peer,
+                at,
+            );
+        }
         peer
+    }
+
+    /// Records the pieces of an access, if windows are checked. An access in very many pieces is not recorded.
+    unsafe fn note_pieces(&mut self, event: &Event, target: u32, at: At) {
+        let Some(checks) = &mut self.checks else { return };
+        let At { displacement, count, datatype, action, .. } = at;
+        let pieces = checks.types.offsets(count, datatype).unwrap_or_default();
+        if pieces.len() > PIECES_MAX {
+            return;
+        }
+        for (offset, bytes) in pieces {
+            let (Ok(offset), Ok(bytes)) = (i32::try_from(offset), u32::try_from(bytes)) else {
+                continue;
+            };
+            let access = profile::WindowAccess { action, target, displacement, offset, bytes };
+            self.note(&access.event(*event));
+        }
+    }
+
+    /// Records a synchronisation, if windows are checked.
+    pub(super) fn synchronised(
+        &mut self,
+        span: &Span,
+        what: Synchronisation,
+        rank: Option<c_int>,
+        win: Win,
+    ) {
+        if self.checks.is_none() {
+            return;
+        }
+        let (place, communicator) = self.window(win);
+        let target =
+            rank.map_or(NOBODY, |rank| self.windows.known(place as usize).world_rank(rank));
+        let event = Event { communicator, ..Recorder::event(Kind::Call, span) };
+        self.note(&what.event(target, event));
+    }
+
+    /// Records the unit of displacements of a window that was made.
+    fn note_unit(&mut self, span: &Span, win: Win, unit: i64) {
+        let (_, communicator) = self.window(win);
+        if self.checks.is_some() {
+            let posted = unit as u64;
+            let event = Event { communicator, posted, ..Recorder::event(Kind::Call, span) };
+            self.note(&Synchronisation::Create.event(NOBODY, event));
+        }
     }
 }

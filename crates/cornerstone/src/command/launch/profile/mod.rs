@@ -2,6 +2,7 @@
 //! people and programs.
 
 mod at_end;
+mod conflicts;
 mod findings;
 mod limits;
 mod model;

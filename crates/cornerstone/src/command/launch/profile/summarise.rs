@@ -6,6 +6,7 @@ use analysis::limits::Limits;
 use profile::{Dependence, PathPart, RankRecord, State, Stretch, Wait, WaitKind};
 
 use super::at_end;
+use super::conflicts;
 use super::findings;
 use super::limits;
 use super::model::*;
@@ -68,6 +69,9 @@ pub(super) fn summarise(records: &[RankRecord], about: About) -> Followed {
     let run_s = if records.is_empty() { 0.0 } else { last_s - zero_s };
     let waiting = waiting_by_site(records, &waits);
     let floors = limits::floors(records, &messages, about.limits.as_ref(), &dependence);
+    let conflicts = profile::conflicts(records, &messages, &dependence);
+    let mut found = findings::rows(records, &places);
+    found.extend(conflicts::rows(&conflicts, records, &places));
     let by_rank: Vec<RankRow> =
         records.iter().map(|record| rank_row(record, &waiting, &about)).collect();
     let profile = Profile {
@@ -80,7 +84,7 @@ pub(super) fn summarise(records: &[RankRecord], about: About) -> Followed {
         calls: call_rows(records, &places, &waiting, &floors),
         waits: wait_rows(records, &places, &waits),
         critical_path: path_summary(records, &places, &path, &parts),
-        findings: findings::rows(records, &places),
+        findings: found,
         messages: pairs(records),
         sizes: sizes(records),
         strips: strips::strips(records, &waits, &path, zero_s, run_s),
