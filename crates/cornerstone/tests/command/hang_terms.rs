@@ -51,8 +51,9 @@ fn communicators_are_named_as_the_program_names_and_makes_them() {
     for way in ways(test) {
         let ended = run(&lab, way, "communicators");
         ended.refuses(STATUS, &words);
-        let unexpected =
-            format!("unexpected there: 1 message of 4 bytes with tag 9 of rank 0 {first}\n");
+        let unexpected = format!(
+            "not received there so far: 1 message of 4 bytes with tag 9 of rank 0 {first}\n"
+        );
         ended.refuses(STATUS, &[&unexpected]);
     }
     assert!(lab.becomes_empty());

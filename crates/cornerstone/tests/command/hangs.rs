@@ -71,7 +71,7 @@ fn ranks_that_wait_for_each_other_are_ended_and_each_wait_is_told_with_its_line(
                 &format!(
                     "rank 0 waits in MPI_Recv (receive, program.c:{receive}) for tag 7 of rank 1"
                 ),
-                "unexpected there: 1 message of 4 bytes with tag 8 of rank 1",
+                "not received there so far: 1 message of 4 bytes with tag 8 of rank 1",
                 &format!(
                     "rank 1 waits in MPI_Recv (receive, program.c:{receive}) for tag 9 of rank 0"
                 ),

@@ -164,7 +164,7 @@ fn ranks_that_wait_for_each_other_are_told_as_on_real_fabrics() {
     let line = 1 + SOURCE.lines().position(|line| line.ends_with("// stuck")).unwrap();
     let options = ["-n", "3", "--fabric", "sim:cluster"];
     let told = format!("rank 1 waits in MPI_Recv (main, program.c:{line}) for tag 8 of rank 2");
-    let unexpected = "    unexpected there: 1 message of 4 bytes with tag 5 of rank 0\n";
+    let unexpected = "    not received there so far: 1 message of 4 bytes with tag 5 of rank 0\n";
     let ended = run(&lab, &options, "stuck");
     ended.refuses(124, &["all ranks wait, and no message is under way", &told, unexpected]);
     let told = "rank 2 waits in MPI_Waitall (main, program.c:";
