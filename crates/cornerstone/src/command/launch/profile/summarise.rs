@@ -197,7 +197,7 @@ fn call_rows(
             let place = places.get(index, site.index);
             let empty = || CallRow {
                 function: place.function,
-                place: place.name.clone(),
+                place: place.at.to_string(),
                 ranks: 0,
                 calls: 0,
                 total_s: 0.0,
@@ -263,10 +263,10 @@ fn wait_rows(records: &[RankRecord], places: &Places, waits: &[Wait]) -> Vec<Wai
             kind: kind_name(kind),
             rank: records[waiter].rank,
             function: at.function,
-            place: at.name,
+            place: at.at.to_string(),
             for_rank: records[cause].rank,
             for_function: from.function,
-            for_place: from.name,
+            for_place: from.at.to_string(),
             times,
             total_s,
             longest_s,
