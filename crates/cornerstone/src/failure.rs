@@ -9,8 +9,9 @@ pub(crate) const STATUS_USAGE: u8 = 2;
 /// Whether what was asked holds is undecided.
 pub(crate) const STATUS_UNDECIDED: u8 = 3;
 
-/// The ranks of a program are deadlocked. It is the status of a command that ran out of time.
-pub(crate) const STATUS_HANG: u8 = 124;
+/// The ranks of a program are deadlocked. Neither shells nor `timeout`, `xargs` or `git bisect` give this status a meaning, and no
+/// MPI error class has the number.
+pub(crate) const STATUS_HANG: u8 = 122;
 
 /// The end of a command that did not succeed.
 #[derive(Debug)]

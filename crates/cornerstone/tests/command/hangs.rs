@@ -7,7 +7,7 @@ use crate::lab::Lab;
 use crate::launching::{self, lab_with, run_program as run, start_program as start};
 
 const SOURCE: &str = concat!(include_str!("stopping.c"), include_str!("hangs.c"));
-const STATUS: i32 = 124;
+const STATUS: i32 = 122;
 pub(crate) const STUCK: &str = "all ranks wait, and no message is under way";
 
 /// Options of the launches: ranks that sleep, ranks that spin, ranks over TCP, on one host as one of several, and on
