@@ -15,6 +15,7 @@ mod fabric;
 mod fabric_name;
 mod failure;
 mod interruption;
+mod linked_program;
 mod measured;
 pub mod mistakes;
 mod observed_memory;

@@ -27,6 +27,7 @@ use crate::failure::{Failure, STATUS_HANG};
 use crate::mistakes::Mistakes;
 use crate::orphans;
 use crate::output_prefix::prefixed;
+use crate::preloaded;
 use crate::rank_notes::{NOTES, RankNotes};
 use profile::Observation;
 
@@ -192,6 +193,7 @@ fn launch(
     start: &mut dyn FnMut(&LaunchOptions) -> Result<(), LaunchError>,
 ) -> Result<ExitCode, Failure> {
     options.descriptor_limit = descriptors::raise_limit();
+    preloaded::admit_sanitizer(&mut options.environment, &options.program);
     let mut readers = Vec::new();
     if arguments.prefix {
         for rank in 0..arguments.ranks {

@@ -24,6 +24,7 @@ use crate::interruption::{Interruption, Question};
 use crate::observed_memory::Memory;
 use crate::orphans;
 use crate::output_prefix::prefixed;
+use crate::preloaded;
 use crate::progress::note;
 use crate::rank_notes::{NOTES, RankNotes};
 
@@ -249,6 +250,7 @@ fn set_program(options: &mut LaunchOptions, program: &OsStr, rest: &[OsString], 
         Some(Watch { on_hang: OnHang::Ignore, standstill: None, report: activity::report });
     let is_bound_to_one = matches!(options.binding, Binding::OneCoreEach);
     openmp::settle(&mut options.environment, part.ranks.len(), is_bound_to_one);
+    preloaded::admit_sanitizer(&mut options.environment, &options.program);
 }
 
 /// What the ranks of a host note for the process that started the run.

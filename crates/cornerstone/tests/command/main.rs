@@ -46,6 +46,7 @@ mod requests;
 mod requirements;
 mod results;
 mod resuming;
+mod sanitizers;
 mod sci;
 mod services;
 mod spaces;
