@@ -37,6 +37,8 @@ pub struct MistakeKind {
     pub remedy: &'static str,
     /// Statements of a program for two ranks with the mistake; empty if none can be sure to have it.
     pub example: &'static str,
+    /// What is said of the example: one of these, depending on which rank comes first.
+    pub messages: &'static [&'static str],
     /// What every message of this kind contains: one of these.
     pub(crate) says: &'static [&'static str],
 }
@@ -74,5 +76,6 @@ pub(super) const BLANK: MistakeKind = MistakeKind {
     sections: "",
     remedy: "",
     example: "",
+    messages: &[],
     says: &[],
 };

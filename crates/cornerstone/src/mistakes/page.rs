@@ -15,7 +15,7 @@ example: with two ranks, inside of this program, in which `EXAMPLE` stands for i
 const INTRODUCTION: &str = "\
 ```
 
-Sections are those of MPI 5.0. \"Always\" means in every run, without an option; such a mistake ends the program. `--check` and
+Below it stands what is said of it. Sections are those of MPI 5.0. \"Always\" means in every run, without an option; such a mistake ends the program. `--check` and
 `--check-leaks` find mistakes with which the program goes on; then the command ends with status 1 ([statuses](statuses.md)).
 A kind's name stands in [reports for CI](explain.md#reports-for-continuous-integration) and in
 [suppressions](explain.md#suppressions).
@@ -34,14 +34,14 @@ pub fn page() -> String {
         out += &format!("| [{name}](#{name}) | {title} | {} | {sections} |\n", found(kind.found));
     }
     for kind in all() {
-        let MistakeKind { name, title, remedy, example, .. } = kind;
+        let MistakeKind { name, title, remedy, example, messages, .. } = kind;
         out += &format!("\n## {name}\n{title}.");
         if !remedy.is_empty() {
             out += &format!(" What to do: {remedy}.");
         }
         out += "\n";
         if !example.is_empty() {
-            out += &format!("\n```c\n{example}\n```\n");
+            out += &format!("\n```c\n{example}\n```\n\n```\n{}\n```\n", messages[0]);
         }
     }
     out

@@ -8,6 +8,7 @@ use super::kind::{BLANK, MistakeKind};
 /// Any other error of a call.
 const OTHER: MistakeKind = MistakeKind {
     name: "other-error",
+    messages: &["MPI_Init: MPI_ERR_OTHER: MPI_Init has been called before (main, program.c:6)"],
     title: "A call has failed for another reason",
     sections: "9.3",
     remedy: "the message names what the call refuses",

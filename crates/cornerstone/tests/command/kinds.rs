@@ -32,6 +32,7 @@ fn names_are_different_and_what_ends_a_program_needs_no_option() {
     assert_eq!(names.len(), all().count());
     for kind in all() {
         assert_eq!(kind.goes_on(), kind.found != Found::Always, "{}", kind.name);
+        assert_eq!(kind.messages.is_empty(), kind.example.is_empty(), "{}", kind.name);
         assert!(!kind.title.ends_with('.') && !kind.remedy.ends_with('.'), "{}", kind.name);
     }
 }
@@ -53,7 +54,7 @@ fn findings(library: &Path, kind: &MistakeKind) -> Value {
 }
 
 #[test]
-fn each_example_brings_its_kind_with_a_line() {
+fn each_example_brings_its_message_with_a_line() {
     let Some(library) = library("the examples of mistakes") else { return };
     for kind in all().filter(|kind| !kind.example.is_empty()) {
         let report = findings(&library, kind);
@@ -61,6 +62,8 @@ fn each_example_brings_its_kind_with_a_line() {
         assert!(!found.is_empty(), "{}: {report:#}", kind.name);
         for one in found {
             assert_eq!(one["kind"], kind.name, "{report:#}");
+            let message = one["message"].as_str().unwrap();
+            assert!(kind.messages.contains(&message), "{}: {message}", kind.name);
             let sides = one["sides"].as_array().unwrap();
             let has_line = sides.iter().any(|side| {
                 side["file"].as_str().is_some_and(|file| file.ends_with("/program.c"))
