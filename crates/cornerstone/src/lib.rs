@@ -23,6 +23,7 @@ mod orphans;
 mod output;
 mod output_file;
 mod output_prefix;
+mod own_line;
 mod period_verdict;
 mod preloaded;
 mod progress;

@@ -14,6 +14,7 @@ use super::suppressions::Suppressions;
 use super::table::all;
 use crate::arguments::LaunchArguments;
 use crate::failure::Failure;
+use crate::own_line;
 use crate::progress::note;
 use crate::utc;
 use crate::wording::counted;
@@ -96,7 +97,7 @@ impl Mistakes {
             self.all.retain(|one| !suppressions.suppress(one));
         }
         let suppressed = before - self.all.len();
-        let unused = self.suppressions.iter().flat_map(Suppressions::unused).collect::<Vec<_>>();
+        let unused: Vec<String> = self.suppressions.iter().flat_map(Suppressions::unused).collect();
         let mut words: String = self.all.iter().filter_map(line).collect();
         words.extend(self.late.iter().map(|one| {
             format!("cornerstone: error: {}: {}\n", name_ranks(&one.ranks), one.message)
@@ -108,39 +109,25 @@ impl Mistakes {
             words += &format!("cornerstone: {} suppressed\n", counted(suppressed, "finding"));
         }
         words.extend(unused.iter().map(|line| format!("cornerstone: {line}\n")));
+        if ended.is_err() || !words.is_empty() || self.checks || !self.files.is_empty() {
+            words.insert_str(0, &own_line::beginning());
+        }
         // A closed standard error does not change the outcome.
         let _ = std::io::stderr().write_all(words.as_bytes());
         let outcome = ended.as_ref().err().map(|failure| failure.message().to_owned());
-        let ended = ended.and_then(|status| self.judge().map(|()| status));
-        let ended = match (&outcome, self.all.iter().find(|one| !one.kind.goes_on())) {
-            (Some(_), Some(fatal)) if !fatal.kind.remedy.is_empty() => {
-                ended.map_err(|failure| failure.hint_if_none(fatal.kind.remedy))
+        let fatal = self.all.iter().find(|one| !one.kind.goes_on()).map(|one| one.kind.remedy);
+        let ended = match fatal {
+            Some(remedy) if !remedy.is_empty() => {
+                ended.map_err(|failure| failure.hint_if_none(remedy))
             }
             _ => ended,
         };
-        if self.files.is_empty() {
-            return ended;
-        }
+        let ended = ended.and_then(|status| self.judge().map(|()| status));
         let status = ended.as_ref().map_or_else(Failure::code, |_| 0);
         let checked = self.checked();
         let report =
             Report::new(&self.about, outcome, status, checked, self.all, suppressed, unused);
-        let mut failed = None;
-        for file in &self.files {
-            match file.write(&report) {
-                Ok(()) => note(&format!("  {file}: {}", file.path().display())),
-                Err(failure) => failed = failed.or(Some(failure)),
-            }
-        }
-        match (ended, failed) {
-            (Err(failure), Some(second)) => {
-                // Both failures are reported. The status is the program's.
-                second.report();
-                Err(failure)
-            }
-            (Ok(_), Some(failure)) => Err(failure),
-            (ended, None) => ended,
-        }
+        written(&self.files, &report, ended)
     }
 
     /// Returns the kinds that were looked for.
@@ -177,6 +164,30 @@ impl Mistakes {
                 counted(some, "mistake")
             ))),
         }
+    }
+}
+
+/// Writes a report to files, and returns how the program ended, or the failure to write.
+fn written(
+    files: &[ReportFile],
+    report: &Report,
+    ended: Result<ExitCode, Failure>,
+) -> Result<ExitCode, Failure> {
+    let mut failed = None;
+    for file in files {
+        match file.write(report) {
+            Ok(()) => note(&format!("  {file}: {}", file.path().display())),
+            Err(failure) => failed = failed.or(Some(failure)),
+        }
+    }
+    match (ended, failed) {
+        (Err(failure), Some(second)) => {
+            // Both failures are reported. The status is the program's.
+            second.report();
+            Err(failure)
+        }
+        (Ok(_), Some(failure)) => Err(failure),
+        (ended, None) => ended,
     }
 }
 

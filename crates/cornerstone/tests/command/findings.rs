@@ -276,3 +276,24 @@ fn junit_has_a_test_for_each_kind_that_fails_or_is_skipped() {
         assert!(text.contains(words), "{words}: {text}");
     }
 }
+
+#[test]
+fn messages_begin_a_line_where_the_program_has_not_ended_one() {
+    let lab = Lab::new();
+    let program = env!("CARGO_BIN_EXE_cornerstone");
+    for (text, before) in [("printf part", "part\n"), ("echo whole", "whole\n"), (":", "")] {
+        let script = format!(
+            "{program} launch -n 1 sh -c '{text}; exit 3' > file.txt 2>&1; \
+             {program} launch -n 1 sh -c '{text}; exit 3' 2>&1 | cat > pipe.txt"
+        );
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &script]).current_dir(lab.path(""));
+        assert_eq!(lab.spawn(shell).wait().status, Some(0));
+        let read = |name: &str| std::fs::read_to_string(lab.path(name)).unwrap();
+        let error = "cornerstone: error: rank 0 ended with status 3; the other ranks were ended\n";
+        assert!(read("file.txt").starts_with(&format!("{before}{error}")), "{}", read("file.txt"));
+        // Nobody can know what a pipe has taken: a line more does no harm.
+        let piped = read("pipe.txt");
+        assert!(piped.contains(&format!("\n{error}")), "{piped}");
+    }
+}

@@ -171,10 +171,10 @@ fn a_rank_that_is_killed_is_named_and_ends_the_others() {
 #[test]
 fn what_ranks_have_started_ends_with_a_run_that_fails_and_holds_up_none() {
     let lab = Lab::new();
-    let script = "sleep 1000 & [ $rank = 1 ] && exit 3; exec sleep 1000";
-    run(&lab, &shell("2", &[], script)).refuses(3, &["rank 1"]);
+    let script = "sleep 1000 & [ $rank = 1 ] && exit 9; exec sleep 1000";
+    run(&lab, &shell("2", &[], script)).refuses(9, &["rank 1"]);
     assert!(lab.becomes_empty());
-    run(&lab, &shell("2", &["--prefix"], script)).refuses(3, &["rank 1"]);
+    run(&lab, &shell("2", &["--prefix"], script)).refuses(9, &["rank 1"]);
     assert!(lab.becomes_empty());
     // Processes that a program leaves running on purpose are not ended.
     let script = "sleep 1000 > /dev/null 2>&1 & exit 0";
