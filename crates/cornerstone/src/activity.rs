@@ -119,7 +119,7 @@ mod tests {
     fn ranks_that_do_the_same_are_told_in_one_line() {
         let runs = Activity::Runs("running".into());
         let ranks = [
-            waits(0, "for tag 7 of rank 3", &["unexpected there: 1 message"]),
+            waits(0, "for tag 7 of rank 3", &["not received there so far: 1 message"]),
             waits(1, "for tag 7 of rank 3", &[]),
             waits(2, "for tag 7 of rank 3", &[]),
             RankActivity { rank: 3, host: None, activity: runs.clone() },
@@ -127,7 +127,7 @@ mod tests {
         ];
         assert_eq!(
             describe(&ranks),
-            "  rank 0 waits in MPI_Recv for tag 7 of rank 3\n    unexpected there: 1 message\n  \
+            "  rank 0 waits in MPI_Recv for tag 7 of rank 3\n    not received there so far: 1 message\n  \
              ranks 1, 2 wait in MPI_Recv for tag 7 of rank 3\n  \
              ranks 3, 4 are not in a call that waits for others (running)"
         );

@@ -12,6 +12,8 @@ use cpp_demangle::{DemangleOptions, Symbol};
 use launcher::CallSite;
 use profile::layout::LIBRARY;
 
+use crate::source_place::SourcePlace;
+
 /// Beginning of the file name of the C library.
 const SYSTEM: &str = "libc.so";
 /// File name of our library for programs of MPICH, which calls that of the standard ABI.
@@ -29,62 +31,62 @@ struct Object {
     is_fixed: bool,
 }
 
-/// Information about a place.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Place {
-    function: Option<String>,
-    line: Option<String>,
+/// Words in which places have been named.
+pub(crate) struct NamedText {
+    pub(crate) words: String,
+    /// The places, each with the number of bytes of the words before it.
+    pub(crate) places: Vec<(usize, SourcePlace)>,
 }
 
 impl CallSites {
-    /// Returns words for the innermost caller with a known line, or else for the innermost with a known function, or
-    /// else for the file of the first caller.
-    pub(crate) fn name(&mut self, callers: &[CallSite]) -> Option<String> {
+    /// Returns the innermost caller with a known line, or else the innermost with a known function, or else the file of the
+    /// first caller.
+    pub(crate) fn name(&mut self, callers: &[CallSite]) -> Option<SourcePlace> {
         // Start-up code and observing libraries are skipped, even if only they have debug information.
         let not_own = |site: &&CallSite| {
             let name = file_name(&site.object);
             !name.starts_with(SYSTEM) && ![LIBRARY, MPICH].contains(&&*name)
         };
         let own = callers.iter().filter(not_own);
-        let places: Vec<Place> = own.map(|site| self.place(site)).collect();
-        let with_line = places.iter().find(|place| place.line.is_some());
-        let with_function = || places.iter().find(|place| place.function.is_some());
+        let mut places: Vec<SourcePlace> = own.map(|site| self.place(site)).collect();
+        let with_line = places.iter().position(|place| place.line.is_some());
+        let with_function = || places.iter().position(|place| place.function.is_some());
         match with_line.or_else(with_function) {
-            Some(Place { function: Some(function), line: Some(line) }) => {
-                Some(format!("{function}, {line}"))
-            }
-            Some(Place { function, line }) => line.clone().or_else(|| function.clone()),
+            Some(index) => Some(places.swap_remove(index)),
             None => {
                 let site = callers.first()?;
                 let offset = site.address - site.base;
-                Some(format!("{} at {offset:#x}", file_name(&site.object)))
+                let code = Some(format!("{} at {offset:#x}", file_name(&site.object)));
+                Some(SourcePlace { code, ..SourcePlace::default() })
             }
         }
     }
 
     /// Replaces the places that a rank has written as addresses in files (`call_stack::place_of_call`) by functions and
     /// lines.
-    pub(crate) fn name_places(&mut self, text: &str) -> String {
-        let (mut named, mut rest) = (String::new(), text);
+    pub(crate) fn name_places(&mut self, text: &str) -> NamedText {
+        let (mut words, mut rest, mut places) = (String::new(), text, Vec::new());
         while let Some((before, after)) = rest.split_once(" (/") {
-            named += before;
+            words += before;
             rest = after;
             let place = after.split_once(')').and_then(|(places, rest)| {
                 let sites: Option<Vec<_>> = format!("/{places}").split(" < ").map(site).collect();
                 Some((self.name(&sites?)?, rest))
             });
             match place {
-                Some((name, after)) => {
-                    named += &format!(" ({name})");
+                Some((place, after)) => {
+                    let before = words.len();
+                    words += &format!(" ({place})");
+                    places.push((before, place));
                     rest = after;
                 }
-                None => named += " (/",
+                None => words += " (/",
             }
         }
-        named + rest
+        NamedText { words: words + rest, places }
     }
 
-    fn place(&mut self, site: &CallSite) -> Place {
+    fn place(&mut self, site: &CallSite) -> SourcePlace {
         let object = self.objects.entry(site.object.clone()).or_insert_with_key(|path| open(path));
         object.as_ref().map(|object| find(object, site)).unwrap_or_default()
     }
@@ -102,18 +104,16 @@ fn open(path: &Path) -> Option<Object> {
     Some(Object { loader: Loader::new(path).ok()?, is_fixed: is_fixed_program(&head) })
 }
 
-fn find(object: &Object, site: &CallSite) -> Place {
+fn find(object: &Object, site: &CallSite) -> SourcePlace {
     let address = if object.is_fixed { site.address } else { site.address - site.base };
-    let mut place = Place::default();
+    let mut place = SourcePlace::default();
     if let Ok(mut frames) = object.loader.find_frames(address)
         && let Ok(Some(frame)) = frames.next()
     {
         place.function = frame
             .function
             .and_then(|name| Some(source_name(&name.raw_name().ok()?, name.language)));
-        place.line = frame
-            .location
-            .and_then(|at| Some(format!("{}:{}", file_name(Path::new(at.file?)), at.line?)));
+        place.line = frame.location.and_then(|at| Some((at.file?.to_owned(), at.line?)));
     }
     if place.function.is_none() {
         place.function = object.loader.find_symbol(address).map(|symbol| source_name(symbol, None));
@@ -195,8 +195,8 @@ mod tests {
         std::fs::write(&path, "this is no program, but long enough for a head").unwrap();
         let mut sites = CallSites::default();
         let program = site(path.to_str().unwrap());
-        assert_eq!(sites.name(&[program]).unwrap(), "program at 0x12");
-        assert_eq!(sites.name(&[site("/not/there.so")]).unwrap(), "there.so at 0x12");
+        assert_eq!(sites.name(&[program]).unwrap().to_string(), "program at 0x12");
+        assert_eq!(sites.name(&[site("/not/there.so")]).unwrap().to_string(), "there.so at 0x12");
         assert_eq!(sites.name(&[]), None);
     }
 }

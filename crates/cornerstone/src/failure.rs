@@ -9,8 +9,9 @@ pub(crate) const STATUS_USAGE: u8 = 2;
 /// Whether what was asked holds is undecided.
 pub(crate) const STATUS_UNDECIDED: u8 = 3;
 
-/// The ranks of a program are deadlocked. It is the status of a command that ran out of time.
-pub(crate) const STATUS_HANG: u8 = 124;
+/// The ranks of a program are deadlocked. Neither shells nor `timeout`, `xargs` or `git bisect` give this status a meaning, and no
+/// MPI error class has the number.
+pub(crate) const STATUS_HANG: u8 = 122;
 
 /// The end of a command that did not succeed.
 #[derive(Debug)]
@@ -18,40 +19,47 @@ pub(crate) struct Failure {
     message: String,
     hint: Option<String>,
     status: u8,
+    /// True if it is this command that cannot decide. A program may end with the same status.
+    is_undecided: bool,
 }
 
 impl Failure {
     /// Creates the failure of a wrong command line, or of a wrong file that it names: status 2.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Failure { message: message.into(), hint: None, status: STATUS_USAGE }
+        Failure { message: message.into(), hint: None, status: STATUS_USAGE, is_undecided: false }
     }
 
     /// Creates the failure of a run: status 1.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
-        Failure { message: message.into(), hint: None, status: STATUS_FAILED }
+        Failure { message: message.into(), hint: None, status: STATUS_FAILED, is_undecided: false }
     }
 
     /// Creates the end of a command that cannot tell whether what was asked holds: status 3.
     pub(crate) fn undecided(message: impl Into<String>) -> Self {
-        Failure { message: message.into(), hint: None, status: STATUS_UNDECIDED }
+        Failure {
+            message: message.into(),
+            hint: None,
+            status: STATUS_UNDECIDED,
+            is_undecided: true,
+        }
     }
 
     /// Creates the failure of a command that a signal ended: status 128 plus the number of the signal, as in shells.
     pub(crate) fn signal(message: impl Into<String>, signal: i32) -> Self {
         let status = u8::try_from(128 + signal).unwrap_or(STATUS_FAILED);
-        Failure { message: message.into(), hint: None, status }
+        Failure { message: message.into(), hint: None, status, is_undecided: false }
     }
 
     /// Creates the failure of a program that this command ran, with the status of that program.
     pub(crate) fn status(message: impl Into<String>, status: u8) -> Self {
         let status = if status == 0 { STATUS_FAILED } else { status };
-        Failure { message: message.into(), hint: None, status }
+        Failure { message: message.into(), hint: None, status, is_undecided: false }
     }
 
     /// Creates the failure of a standard output that its reader has closed: no message, and the status of a process
     /// that SIGPIPE ended.
     pub(crate) fn closed_pipe() -> Self {
-        Failure { message: String::new(), hint: None, status: 128 + 13 }
+        Failure { message: String::new(), hint: None, status: 128 + 13, is_undecided: false }
     }
 
     /// Creates the failure for a benchmark or group that does not exist.
@@ -102,7 +110,7 @@ impl Failure {
         use std::io::Write;
         let mut words = String::new();
         if !self.message.is_empty() {
-            let kind = if self.status == STATUS_UNDECIDED { "undecided" } else { "error" };
+            let kind = if self.is_undecided { "undecided" } else { "error" };
             words += &format!("cornerstone: {kind}: {}\n", self.message);
         }
         if let Some(hint) = &self.hint {

@@ -1,9 +1,10 @@
 //! Libraries of this project that are loaded into a program before its own.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+use crate::linked_program;
 
 /// Variable that names the libraries that are loaded before all others.
 const VARIABLE: &str = "LD_PRELOAD";
@@ -52,6 +53,17 @@ pub(crate) fn add(environment: &mut Vec<(OsString, OsString)>, library: PathBuf)
     match environment.iter_mut().find(|(name, _)| name == VARIABLE) {
         None => environment.push(self::environment(library)),
         Some((_, others)) => *others = before(library, Some(others)),
+    }
+}
+
+/// Puts the library of a program's sanitizer before those that are preloaded, if there are any. Its library ends the program
+/// if another one precedes it.
+pub(crate) fn admit_sanitizer(environment: &mut [(OsString, OsString)], program: &Path) {
+    let mut values = environment.iter_mut().filter(|(name, _)| name == VARIABLE);
+    if let Some((_, value)) = values.next_back()
+        && let Some(library) = linked_program::sanitizer(program)
+    {
+        *value = before(library.into(), Some(value));
     }
 }
 

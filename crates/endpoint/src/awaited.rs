@@ -206,13 +206,13 @@ pub fn describe_unexpected<'a>(
         let messages = if *count == 1 { "message" } else { "messages" };
         let place = place(context, terms);
         format!(
-            "unexpected there: {count} {messages} of {bytes} bytes with tag {tag} of rank {source}{place}"
+            "not received there so far: {count} {messages} of {bytes} bytes with tag {tag} of rank {source}{place}"
         )
     };
     let mut lines: Vec<String> = kinds.iter().take(NAMED_MESSAGES).map(line).collect();
     let others: usize = kinds.iter().skip(NAMED_MESSAGES).map(|(_, count)| count).sum();
     if others > 0 {
-        lines.push(format!("unexpected there: {others} more"));
+        lines.push(format!("not received there so far: {others} more"));
     }
     lines
 }
@@ -309,12 +309,12 @@ mod tests {
         assert_eq!(
             describe_unexpected(few.iter(), Some(&Terms)),
             [
-                "unexpected there: 2 messages of 4 bytes with tag 8 of rank 1",
-                "unexpected there: 1 message of 4 bytes with tag 8 of rank 1 in communicator \"rows\""
+                "not received there so far: 2 messages of 4 bytes with tag 8 of rank 1",
+                "not received there so far: 1 message of 4 bytes with tag 8 of rank 1 in communicator \"rows\""
             ]
         );
         let many: Vec<Envelope> = (0..7).map(|tag| of(0, tag)).collect();
         let lines = describe_unexpected(many.iter(), None);
-        assert_eq!(lines.last().unwrap(), "unexpected there: 3 more");
+        assert_eq!(lines.last().unwrap(), "not received there so far: 3 more");
     }
 }

@@ -33,12 +33,18 @@ impl Error {
         unexpected: impl Iterator<Item = Envelope>,
     ) -> Self {
         let Selector { context, source, tag } = *awaited;
-        let is_near = |one: &Envelope| {
-            one.context == context && source.is_none_or(|source| source == one.source)
+        // The same message in another communicator is a mistake, too.
+        let is_of_another = |one: &Envelope| {
+            one.context != context && source == Some(one.source) && tag == Some(one.tag)
+        };
+        let is_near = |one: &Envelope| match one.context == context {
+            true => source.is_none_or(|source| source == one.source),
+            false => is_of_another(one) && !is_of_collectives(one.context),
         };
         let mut unmatched: Vec<String> = Vec::new();
         for one in unexpected.filter(is_near) {
-            let words = format!("of {} bytes with tag {}", one.bytes, one.tag);
+            let place = if is_of_another(&one) { " in another communicator" } else { "" };
+            let words = format!("of {} bytes with tag {}{place}", one.bytes, one.tag);
             if unmatched.len() < NAMED_MESSAGES && !unmatched.contains(&words) {
                 unmatched.push(words);
             }
@@ -89,6 +95,11 @@ mod tests {
             never(awaited(None, Some(9))).to_string(),
             "deadlock: rank 1 waits for a message with tag 9 of any rank, and all others have ended; \
              no receive has matched a message of 4 bytes with tag 1 or of 4 bytes with tag 7"
+        );
+        assert!(
+            never(awaited(Some(0), Some(5)))
+                .to_string()
+                .ends_with("with tag 1 or of 4 bytes with tag 5 in another communicator")
         );
         let collective = Selector { context: 5, source: Some(2), tag: Some(1 << 24) };
         let error = never(collective);

@@ -38,7 +38,7 @@ mod tests {
     fn the_lines_about_each_rank_arrive_as_they_were() {
         let finished = |rank| RankActivity { rank, host: None, activity: Activity::Finished };
         let ranks = [3, 1].map(finished);
-        let lines = [&["waits in MPI_Recv", "unexpected there: 1 message"][..], &["12"]];
+        let lines = [&["waits in MPI_Recv", "not received there so far: 1 message"][..], &["12"]];
         let owned = lines.map(|lines| lines.iter().map(|line| line.to_string()).collect());
         let read = from_text(&to_text(&ranks, &owned));
         let of = |rank: usize, lines: &[&str]| {

@@ -83,6 +83,17 @@ macro_rules! over {
     };
 }
 
+/// Ends the run for a failure of a process that has not joined it. Returns false for a process without a launcher.
+pub fn fail_before_joining(why: &str) -> bool {
+    match Seat::take_in_library() {
+        Some(Ok(seat)) => {
+            seat.give_up(Error::Program(why.into()));
+            true
+        }
+        Some(Err(_)) | None => false,
+    }
+}
+
 /// Marks a cold path.
 #[cold]
 #[inline(always)]

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::ffi::c_int;
-use std::io::Write;
 use std::rc::Rc;
 
 use call_stack::place_of_call;
@@ -12,7 +11,7 @@ use crate::failure::{Error, Result, code_of};
 use crate::handler::{self, Handler, UserErrorHandler};
 use crate::process::{engine_if_any, universe};
 use crate::shared::Shared;
-use crate::{codes, communicator, ending, file, process, session, window};
+use crate::{codes, communicator, ending, file, notes, process, session, window};
 
 /// The object whose error handler receives a failure.
 pub(crate) enum On {
@@ -126,21 +125,17 @@ fn exit_status(code: c_int) -> u8 {
 /// Ends every rank of the job. Only the first reason of a process is reported: what fails while it ends follows from it.
 pub(crate) fn end_job(why: &str, status: u8) -> ! {
     if !ending::is_under_way() {
-        let told = universe()
-            .is_some_and(|universe| universe.abort(why).is_some() || universe.ended_badly());
+        let told = match universe() {
+            Some(universe) => universe.abort(why).is_some() || universe.ended_badly(),
+            // An error before MPI_Init.
+            None => launched::fail_before_joining(why),
+        };
         if !told || launched::is_alone() {
-            // The rank is not known before MPI_Init.
             let rank = universe().map(|_| format!("rank {}: ", process::rank()));
-            print_line(&format!("cornerstone: error: {}{why}", rank.unwrap_or_default()));
+            notes::tell(&format!("cornerstone: error: {}{why}", rank.unwrap_or_default()));
         }
     }
     ending::end(status)
-}
-
-/// Prints a line to standard error in one write, because the lines of ranks that write at the same time would otherwise
-/// be mixed.
-pub(crate) fn print_line(words: &str) {
-    let _ = std::io::stderr().write_all(format!("{words}\n").as_bytes());
 }
 
 pub(crate) unsafe fn set(comm: Comm, handle: Errhandler) -> Result {

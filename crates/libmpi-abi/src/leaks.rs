@@ -3,15 +3,12 @@
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::ffi::c_int;
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::path::Path;
 
 use call_stack::CallSite;
 
 use crate::shared::Shared;
 use crate::{
-    communicator, datatype, errors, file, group, handler, info, operation, point, process, request,
+    communicator, datatype, file, group, handler, info, notes, operation, point, process, request,
     session, window,
 };
 
@@ -20,11 +17,6 @@ const PLACES_MAX: usize = 3;
 
 /// Set by `cornerstone launch --check-leaks`.
 const VARIABLE: &str = "CORNERSTONE_CHECK_LEAKS";
-
-/// Set by the launcher to the descriptor of the file to which ranks with leaks add a line.
-const DESCRIPTOR: &str = "CORNERSTONE_LEAKS";
-/// That descriptor, as the system shows it. The program may have closed it, and opened a file of its own in its place.
-const NOTES: &str = "/memfd:cornerstone-leaks (deleted)";
 
 /// Setting of a tool, if it has made one.
 static CHOICE: Shared<Cell<Option<c_int>>> = Shared::new(|| Cell::new(None));
@@ -40,31 +32,17 @@ pub(crate) fn set(value: c_int) {
     CHOICE.set(Some(value));
 }
 
-/// Tells the leaks, by kind, number and the calls that have made them, on request: the launcher, or without one the user.
+/// Tells the leaks, a line for each kind of object with the number and the calls that have made them, on request: the
+/// launcher, or without one the user.
 pub(crate) fn report() {
     if setting() == 0 {
         return;
     }
-    let left: Vec<String> = makers().iter().filter_map(in_words).collect();
-    if !left.is_empty() {
-        let rank = process::rank();
-        let line =
-            format!("cornerstone: rank {rank}: not freed at MPI_Finalize: {}", left.join(", "));
-        if !note(&line).unwrap_or(false) {
-            errors::print_line(&line);
-        }
+    let rank = process::rank();
+    for left in makers().iter().filter_map(in_words) {
+        let line = format!("cornerstone: rank {rank}: not freed at MPI_Finalize: {left}");
+        notes::tell(&line);
     }
-}
-
-/// Adds a line to the launcher's file. Returns false if there is none.
-fn note(line: &str) -> std::io::Result<bool> {
-    let Some(number) = std::env::var_os(DESCRIPTOR) else { return Ok(false) };
-    let path = Path::new("/proc/self/fd").join(number);
-    if path.read_link()? != Path::new(NOTES) {
-        return Ok(false);
-    }
-    OpenOptions::new().append(true).open(path)?.write_all(format!("{line}\n").as_bytes())?;
-    Ok(true)
 }
 
 /// Returns the calls that have made the objects of each kind that the program has not freed.

@@ -45,6 +45,7 @@ mod handle;
 mod handler;
 mod info;
 mod leaks;
+mod notes;
 mod operation;
 mod packing;
 mod partitioned;

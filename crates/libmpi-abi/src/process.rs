@@ -54,7 +54,7 @@ pub(crate) fn process() -> &'static Process {
 /// Joins the run, unless a session has done so.
 pub(crate) fn start() -> Result<&'static Universe<Chosen>> {
     if let Some(universe) = universe() {
-        ensure!(!universe.has_left(), ERR_OTHER, "the process has left the run");
+        ensure!(!universe.has_left(), ERR_OTHER, "MPI_Finalize has been called");
         return Ok(universe);
     }
     let fabric = Chosen::join()?;
@@ -153,7 +153,8 @@ pub(crate) fn running() -> Result<&'static Universe<Chosen>> {
     Ok(universe().expect("a process that runs has a universe"))
 }
 
-fn not_running() -> &'static str {
+/// Returns why the process may not make calls.
+pub(crate) fn not_running() -> &'static str {
     match process().phase.get() {
         Phase::After => "MPI_Finalize has been called",
         _ => "MPI_Init has not been called",

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-use profile::layout::{site, start};
+use profile::layout::{WORD_BYTES, site, start, text};
 
 use crate::data::Call;
 use crate::mapped::Mapped;
@@ -93,8 +93,13 @@ impl Lines {
             word
         };
         let (function, file) = (word(c"co_name"), word(c"co_filename"));
-        let file = file.rsplit('/').next().unwrap_or(&file);
-        let text = mapped.add_text(&format!("{function}, {file}:{line}"));
+        // Reports for CI need the path, and people the line: a path that leaves no room for it is cut to its last part.
+        let whole = format!("{function}, {file}:{line}");
+        let name = file.rsplit('/').next().unwrap_or(&file);
+        let text = mapped.add_text(&match whole.len() < text::WORDS * WORD_BYTES {
+            true => whole,
+            false => format!("{function}, {name}:{line}"),
+        });
         let index = mapped.site(LINES_FROM + text as u64, call.function);
         mapped.write(start::SITES + usize::from(index) * site::WORDS + site::TEXT, text as u64);
         self.places.insert(key, index);

@@ -85,7 +85,7 @@ Exit status:
   2    the command line, or a file named on it, is wrong
   3    undecided: a --period or --require is neither refused nor proven, a search found no period,
        numbers of `compare` or `check` may have regressed, or --check has checked nothing
-  124  the ranks of the program that `launch` has started waited for each other for ever
+  122  the ranks of the program that `launch` has started waited for each other for ever
   126  the program of `launch` cannot be executed
   127  the program of `launch` was not found
   130  Ctrl-C; the results so far are kept, and `cornerstone run --resume FILE` continues the run";

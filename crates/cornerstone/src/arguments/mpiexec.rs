@@ -28,6 +28,8 @@ Options for all programs, before the first ':':
 
 Options of `cornerstone launch`, with two dashes:
   --check, --check-leaks     report mistakes in the use of buffers, and objects that are not freed
+  --check-report FILE        write what is found, by the ending: .txt, .json, .sarif or .xml (JUnit)
+  --suppressions FILE        do not count findings that a line of FILE names: KIND [FILE [FUNCTION]]
   --report[=FILE]            report the time by call and line, waits, and the critical path
   --trace FILE               write a trace of all calls for Perfetto
   --on-hang, --watch, --fabric and others    `cornerstone launch --help` explains them

@@ -27,4 +27,13 @@ pub(crate) struct ObservationArguments {
     /// are any, end with status 1
     #[arg(long)]
     pub(crate) check: bool,
+
+    /// Write everything that is found wrong with the program to FILE, however it ends: as text (.txt), JSON (.json),
+    /// SARIF for code scanning (.sarif) or JUnit for CI (.xml); may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub(crate) check_report: Vec<OsString>,
+
+    /// Do not count what --check and --check-leaks find if a line of FILE names it: KIND [FILE [FUNCTION]]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) suppressions: Option<PathBuf>,
 }

@@ -1,6 +1,7 @@
 //! `launch`: runs an MPI program as several ranks, over shared memory or TCP on this host, on several hosts, over
 //! libfabric on either, or on a simulated machine.
 
+mod ending;
 mod not_started;
 mod profile;
 mod program_file;
@@ -18,15 +19,16 @@ use launcher::{LaunchError, LaunchOptions, OnHang, OtherProgram, Watch};
 
 use crate::activity;
 use crate::arguments::{Bind, HangAction, LaunchArguments, LaunchFabric, Variable, is_page};
-use crate::call_sites::CallSites;
 use crate::descriptors;
 use crate::fabric::cluster::{self, Carrier, HostTask, TaskBinding};
 use crate::fabric::hosts::Hosts;
 use crate::fabric::{ofi, openmp};
 use crate::failure::{Failure, STATUS_HANG};
-use crate::leak_notes::{LEFT, LeakNotes};
+use crate::mistakes::Mistakes;
 use crate::orphans;
 use crate::output_prefix::prefixed;
+use crate::preloaded;
+use crate::rank_notes::{NOTES, RankNotes};
 use profile::Observation;
 
 /// Variable with the number of the rank's program among several, from 0 on: MPI_APPNUM.
@@ -66,13 +68,15 @@ pub(super) fn execute(
     if !matches!(fabric, LaunchFabric::Simulated(_)) {
         simulated::refuse_options(&arguments)?;
     }
+    let mut mistakes = Mistakes::prepare(&arguments)?;
     let mut observation = Observation::prepare(&arguments, &others)?;
-    let leaks = arguments.check_leaks.then(LeakNotes::new).transpose()?;
+    let notes = RankNotes::new(arguments.check_leaks)?;
+    let watched = Watched { observation: &mut observation, notes: &notes, mistakes: &mut mistakes };
     let ended = match fabric {
         LaunchFabric::Simulated(machine) => {
-            simulated::launch(&arguments, others, &machine, &mut observation, leaks.as_ref())
+            simulated::launch(&arguments, others, &machine, watched)
         }
-        _ => run(&arguments, others, &mut observation, leaks.as_ref()),
+        _ => run(&arguments, others, watched),
     };
     let ended = match is_of_job {
         // The user has named no hosts, and may not expect any.
@@ -81,11 +85,26 @@ pub(super) fn execute(
     };
     let ended = match observation {
         None => ended,
-        Some(observation) => observation.report(ended),
+        Some(observation) => observation.report(ended, &mut mistakes),
     };
-    match leaks {
-        None => ended,
-        Some(leaks) => leaks.judge(ended),
+    let noted = notes
+        .report(&mut mistakes)
+        .map_err(|error| Failure::failed(format!("reading the notes of the ranks: {error}")));
+    mistakes.end(ended.and_then(|status| noted.map(|()| status)))
+}
+
+/// What is recorded of a run beside its end.
+struct Watched<'a> {
+    observation: &'a mut Option<Observation>,
+    notes: &'a RankNotes,
+    mistakes: &'a mut Mistakes,
+}
+
+impl Watched<'_> {
+    /// Returns the variables for the environment of ranks on this host.
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        let of_observation = self.observation.iter().flat_map(Observation::environment);
+        of_observation.chain(self.notes.environment()).collect()
     }
 }
 
@@ -104,8 +123,7 @@ fn refuse_report_as_program(arguments: &LaunchArguments) -> Result<(), Failure> 
 fn run(
     arguments: &LaunchArguments,
     others: Vec<OtherProgram>,
-    observation: &mut Option<Observation>,
-    leaks: Option<&LeakNotes>,
+    watched: Watched,
 ) -> Result<ExitCode, Failure> {
     let fabric = arguments.fabric();
     let carrier = carrier(&fabric);
@@ -121,26 +139,27 @@ fn run(
         }
         let hosts = hosts.unwrap_or_else(|| Hosts::this_one(arguments.ranks));
         let mut task = host_task(arguments)?;
+        let Watched { observation, notes, mistakes } = watched;
         task.observed = observation.as_ref().map(Observation::wanted);
         task.carrier = carrier;
-        task.leaks = leaks.is_some();
+        task.leaks = arguments.check_leaks;
         let mut noted = Ok(());
-        let lines = |region: &[u8]| Some((leaks?, region.strip_prefix(LEFT)?.to_vec()));
-        let take = &mut |region: &[u8]| match lines(region) {
-            Some((leaks, lines)) => noted = leaks.note(&lines),
+        let take = &mut |region: &[u8]| match region.strip_prefix(NOTES) {
+            Some(lines) => noted = notes.note(lines),
             None => observation.iter_mut().for_each(|one| one.take(region)),
         };
         let watch = watch(arguments);
         let ended = cluster::launch_program(&hosts, arguments.ranks, &task, watch, take);
-        noted.map_err(|error| Failure::failed(format!("noting leaks of another host: {error}")))?;
-        return ended.map(|()| ExitCode::SUCCESS).map_err(explain);
+        noted.map_err(|error| {
+            Failure::failed(format!("noting what ranks of another host say: {error}"))
+        })?;
+        return ended.map(|()| ExitCode::SUCCESS).map_err(|error| explain(error, mistakes));
     }
     on_this_host(hosts.as_ref(), &fabric)?;
     let mut options = options(arguments)?;
     options.others = others;
-    options.environment.extend(observation.iter().flat_map(Observation::environment));
-    options.environment.extend(leaks.into_iter().flat_map(LeakNotes::environment));
-    launch(arguments, options, &mut start)
+    options.environment.extend(watched.environment());
+    launch(arguments, options, watched.mistakes, &mut start)
 }
 
 /// Returns the carrier of messages between hosts, or `None` if the fabric permits one host only.
@@ -170,9 +189,11 @@ fn start(options: &LaunchOptions) -> Result<(), LaunchError> {
 fn launch(
     arguments: &LaunchArguments,
     mut options: LaunchOptions,
+    mistakes: &mut Mistakes,
     start: &mut dyn FnMut(&LaunchOptions) -> Result<(), LaunchError>,
 ) -> Result<ExitCode, Failure> {
     options.descriptor_limit = descriptors::raise_limit();
+    preloaded::admit_sanitizer(&mut options.environment, &options.program);
     let mut readers = Vec::new();
     if arguments.prefix {
         for rank in 0..arguments.ranks {
@@ -192,7 +213,7 @@ fn launch(
     for reader in readers {
         let _ = reader.join();
     }
-    ended.map_err(explain).and(spawned).map(|()| ExitCode::SUCCESS)
+    ended.map_err(|error| explain(error, mistakes)).and(spawned).map(|()| ExitCode::SUCCESS)
 }
 
 /// Waits for the runs that ranks have started, if this one has ended well. Otherwise ends them.
@@ -339,13 +360,18 @@ fn secret() -> Result<Secret, Failure> {
     Secret::generate().map_err(|error| Failure::failed(format!("no random numbers: {error}")))
 }
 
-fn explain(error: LaunchError) -> Failure {
+/// Returns the failure of a run, and adds the mistake that has ended it.
+fn explain(error: LaunchError, mistakes: &mut Mistakes) -> Failure {
     match error {
         LaunchError::Hang { ref ranks } => {
+            mistakes.add(ending::of_hang(ranks));
             Failure::status(format!("{error}\n{}", activity::describe(ranks)), STATUS_HANG)
         }
-        LaunchError::RankFailed { status, .. } => {
-            let words = CallSites::default().name_places(&error.to_string());
+        LaunchError::RankFailed { rank, ref reason, status } => {
+            let mistake = ending::of_rank(rank, reason);
+            let reason = ending::named(reason, &mistake);
+            mistakes.add(mistake);
+            let words = LaunchError::RankFailed { rank, reason, status }.to_string();
             let failure = Failure::status(words, status);
             match not_started::hint_of_status(status) {
                 Some(hint) => failure.hint(hint),

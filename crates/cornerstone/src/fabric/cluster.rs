@@ -21,11 +21,12 @@ use crate::activity;
 use crate::descriptors;
 use crate::failure::Failure;
 use crate::interruption::{Interruption, Question};
-use crate::leak_notes::{LEFT, LeakNotes};
 use crate::observed_memory::Memory;
 use crate::orphans;
 use crate::output_prefix::prefixed;
+use crate::preloaded;
 use crate::progress::note;
+use crate::rank_notes::{NOTES, RankNotes};
 
 /// First argument of a process that starts the ranks of a host.
 const HOST: &str = "--as-a-cluster-host";
@@ -249,12 +250,13 @@ fn set_program(options: &mut LaunchOptions, program: &OsStr, rest: &[OsString], 
         Some(Watch { on_hang: OnHang::Ignore, standstill: None, report: activity::report });
     let is_bound_to_one = matches!(options.binding, Binding::OneCoreEach);
     openmp::settle(&mut options.environment, part.ranks.len(), is_bound_to_one);
+    preloaded::admit_sanitizer(&mut options.environment, &options.program);
 }
 
 /// What the ranks of a host note for the process that started the run.
 struct Notes {
     memory: Option<Memory>,
-    leaks: Option<LeakNotes>,
+    of_ranks: RankNotes,
 }
 
 impl Notes {
@@ -262,14 +264,14 @@ impl Notes {
         let failed = |failure: Failure| Error::Program(failure.message().into());
         let memory = task.observed.map(|wanted| Memory::new(part.ranks.len(), task.ranks, wanted));
         let memory = memory.transpose().map_err(failed)?;
-        let leaks = task.leaks.then(LeakNotes::new).transpose().map_err(failed)?;
-        Ok(Notes { memory, leaks })
+        let of_ranks = RankNotes::new(task.leaks).map_err(failed)?;
+        Ok(Notes { memory, of_ranks })
     }
 
     /// Returns the variables that the ranks' environment needs.
     fn environment(&self) -> Vec<(OsString, OsString)> {
         let of_memory = self.memory.iter().flat_map(Memory::environment);
-        of_memory.chain(self.leaks.iter().flat_map(LeakNotes::environment)).collect()
+        of_memory.chain(self.of_ranks.environment()).collect()
     }
 
     /// Reports what ranks have noted. All of them must have ended.
@@ -277,9 +279,8 @@ impl Notes {
         // Unreadable records are missing in the report, which names the rank.
         let regions = self.memory.take().and_then(|memory| memory.regions().ok());
         regions.into_iter().flatten().for_each(|region| report(&region));
-        let lines = self.leaks.as_ref().and_then(|leaks| leaks.lines().ok());
-        if let Some(lines) = lines.filter(|lines| !lines.is_empty()) {
-            report(&[LEFT, lines.as_bytes()].concat());
+        if let Some(lines) = self.of_ranks.lines().ok().filter(|lines| !lines.is_empty()) {
+            report(&[NOTES, &lines].concat());
         }
     }
 }

@@ -102,7 +102,7 @@ const RIGHT: [&str; 8] = [
 fn checked(lab: &Lab, way: &[&str], name: &str) -> Vec<String> {
     let ended = run_program(lab, &[way, &["--check"]].concat(), name);
     let what = |line: &str| {
-        let (_, what) = line.split_once(": check: rank ")?;
+        let (_, what) = line.split_once(": check: ")?;
         let what = what.split_once(": ")?.1;
         Some(what.split(" (2 times)").next()?.to_string())
     };

@@ -323,8 +323,8 @@ fn programs_without_mpi_get_their_input_output_and_rank_on_every_host() {
         ["launch", "--host", "localhost:1,127.0.0.1:2", "-n", "3", "--prefix", "echo", "a b"];
     let ended = lab.succeed(&words);
     assert_eq!(sorted(&ended.stdout), ["[0] a b", "[1] a b", "[2] a b"]);
-    lab.run(&["launch", "--host", "localhost:1,127.0.0.1:1", "-n", "2", "sh", "-c", "exit 3"])
-        .refuses(3, &["status 3"]);
+    lab.run(&["launch", "--host", "localhost:1,127.0.0.1:1", "-n", "2", "sh", "-c", "exit 9"])
+        .refuses(9, &["status 9"]);
     lab.run(&["launch", "--host", "localhost", "-n", "1", "./not-there"])
         .refuses(127, &["./not-there"]);
     assert!(lab.becomes_empty());

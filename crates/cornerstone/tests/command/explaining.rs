@@ -185,7 +185,7 @@ fn a_program_that_dies_aborts_or_hangs_leaves_what_was_seen() {
         "all ranks wait, and no message is under way",
         "rank 0 waits in MPI_Recv (stuck, program.c:",
     ];
-    run(&lab, &options, "stuck").refuses(124, &words);
+    run(&lab, &options, "stuck").refuses(122, &words);
     assert_eq!(rows(&json(&lab), "by_rank").len(), 3);
     assert!(lab.becomes_empty());
 }

@@ -36,7 +36,7 @@ fn the_page_says_what_ranks_were_doing_when_the_run_ended() {
     let Some(lab) = prepared("what ranks were doing at the end") else { return };
     let options = ["-n", "3", "--report=report.json", "--report=page.html"];
     let page = || std::fs::read_to_string(lab.path("page.html")).unwrap();
-    run(&lab, &options, "stuck").refuses(124, &["rank 0 waits in MPI_Recv (stuck"]);
+    run(&lab, &options, "stuck").refuses(122, &["rank 0 waits in MPI_Recv (stuck"]);
     assert!(page().contains("rank 0 waits in MPI_Recv (stuck, program.c:"));
     run(&lab, &options, "polls").refuses(128 + 9, &["killed"]);
     let polled = format!("rank 0 polled in MPI_Test ({}) for the last", place("polls", "polls"));

@@ -44,6 +44,11 @@ fn the_guide_for_mpi_programs_works() {
 }
 
 #[test]
+fn the_guide_of_mistakes_works() {
+    works("mistakes", include_str!("../../../../docs/guides/mistakes.md"));
+}
+
+#[test]
 fn the_guide_for_clusters_works() {
     works("cluster", include_str!("../../../../docs/guides/cluster.md"));
 }

@@ -5,7 +5,7 @@ use crate::hangs::{FEW_WAYS, STUCK, are_left_alone, ways};
 use crate::launching::{lab_with, place_in, run_program as run, start_program as start};
 
 const SOURCE: &str = concat!(include_str!("stopping.c"), include_str!("hang_windows.c"));
-const STATUS: i32 = 124;
+const STATUS: i32 = 122;
 /// The last four ranks are on a host of their own, on which they share memory.
 const FOUR_ON_A_HOST: &[&str] = &["-n", "5", "--host", "localhost:1,127.0.0.1:4"];
 

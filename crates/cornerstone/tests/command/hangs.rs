@@ -7,7 +7,7 @@ use crate::lab::Lab;
 use crate::launching::{self, lab_with, run_program as run, start_program as start};
 
 const SOURCE: &str = concat!(include_str!("stopping.c"), include_str!("hangs.c"));
-const STATUS: i32 = 124;
+const STATUS: i32 = 122;
 pub(crate) const STUCK: &str = "all ranks wait, and no message is under way";
 
 /// Options of the launches: ranks that sleep, ranks that spin, ranks over TCP, on one host as one of several, and on
@@ -71,7 +71,7 @@ fn ranks_that_wait_for_each_other_are_ended_and_each_wait_is_told_with_its_line(
                 &format!(
                     "rank 0 waits in MPI_Recv (receive, program.c:{receive}) for tag 7 of rank 1"
                 ),
-                "unexpected there: 1 message of 4 bytes with tag 8 of rank 1",
+                "not received there so far: 1 message of 4 bytes with tag 8 of rank 1",
                 &format!(
                     "rank 1 waits in MPI_Recv (receive, program.c:{receive}) for tag 9 of rank 0"
                 ),

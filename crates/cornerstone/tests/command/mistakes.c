@@ -41,6 +41,10 @@ int main(int count, char **words) {
     if (is("tag", words) && rank == 0) MPI_Send(&value, 1, MPI_INT, 1, 1, comm);
     if (is("tag", words) && rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, 2, comm, &status);
     if (is("synchronous", words) && rank == 0) MPI_Ssend(&value, 1, MPI_INT, 1, 3, comm);
+    MPI_Comm copy;
+    if (is("communicator", words)) MPI_Comm_dup(comm, &copy);
+    if (is("communicator", words) && rank == 0) MPI_Send(&value, 1, MPI_INT, 1, 5, copy);
+    if (is("communicator", words) && rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, 5, comm, &status);
     if (is("any", words) && rank != 0) MPI_Send(&value, 1, MPI_INT, 0, 1, comm);
     if (is("any", words) && rank == 0)
         for (int i = 0; i < size; i++) MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 1 + i / (size - 1), comm, &status);

@@ -115,11 +115,14 @@ fn a_message_that_a_rank_in_finalize_does_not_send_is_told_with_those_that_it_ha
     let Some(lab) = prepared(test) else { return };
     let tag = "rank 0 came to MPI_Finalize before it sent a message with tag 2 that is waited for; no receive has \
                matched its message of 4 bytes with tag 1";
+    let communicator = "rank 0 came to MPI_Finalize before it sent a message with tag 5 that is waited for; no receive has \
+                        matched its message of 4 bytes with tag 5 in another communicator";
     let synchronous =
         "rank 1 came to MPI_Finalize before it received a message of 4 bytes with tag 3";
     let any = "rank 0 waits for a message with tag 2 of any rank, and all others have ended";
     for way in ways(test).into_iter().filter(|way| way[1] == "4") {
         fails(&run(&lab, way, "tag"), &[tag]);
+        fails(&run(&lab, way, "communicator"), &[communicator]);
         fails(&run(&lab, way, "synchronous"), &[synchronous]);
         fails(&run(&lab, way, "any"), &[any]);
     }

@@ -27,8 +27,9 @@ pub(super) enum Agreement {
 }
 
 pub(super) fn out_of_step() -> Error {
-    let explanation =
-        "the ranks did not agree about an earlier collective of this communicator".into();
+    let explanation = "an earlier collective of this communicator has failed because its ranks had made different calls, \
+                       and none works there any more"
+        .into();
     Error::MismatchedCollective { explanation }
 }
 

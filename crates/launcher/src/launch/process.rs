@@ -135,10 +135,10 @@ pub(super) fn shell_status(status: ExitStatus) -> u8 {
 }
 
 /// Describes a status in words.
-pub(super) fn describe(status: ExitStatus) -> String {
+pub(super) fn describe(status: ExitStatus, part: &str) -> String {
     match (status.signal(), status.code()) {
         (Some(signal), _) => format!("was killed by {}", signal_name(signal)),
-        (None, Some(code)) => format!("ended with status {code} without finishing its part"),
+        (None, Some(code)) => format!("ended with status {code}{part}"),
         (None, None) => format!("ended in an unknown way ({status})"),
     }
 }

@@ -164,12 +164,18 @@ impl<'a> Supervisor<'a> {
         let mut process = self.running.remove(index);
         while process.reports.read(on_report) {}
         let rank = process.rank;
+        let state = self.memory.rank_page(rank).state();
+        let part = match (self.any_program, state) {
+            // It may be a program that does not use the library.
+            (true, State::Starting) => "",
+            (true, _) => " without MPI_Finalize",
+            (false, _) => " without finishing its part",
+        };
         let (how, status) = match process.collect() {
-            Ok(status) if status.success() => ("ended without finishing its part".into(), 0),
-            Ok(status) => (describe(status), shell_status(status)),
+            Ok(status) if status.success() => (format!("ended{part}"), 0),
+            Ok(status) => (describe(status, part), shell_status(status)),
             Err(error) => (format!("ended, but its status cannot be had: {error}"), 1),
         };
-        let state = self.memory.rank_page(rank).state();
         match state {
             State::Finished => {
                 self.memory.wake_all();

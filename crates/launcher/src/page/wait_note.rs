@@ -268,7 +268,7 @@ mod tests {
             lines: lines.iter().map(|line| (*line).into()).collect(),
         };
         let waits = vec![wait("MPI_Recv", &["for rank 1", "for rank 2"]), wait("", &[])];
-        let answer = Answer { waits, remarks: vec!["unexpected there: 1 message".into()] };
+        let answer = Answer { waits, remarks: vec!["not received there so far: 1 message".into()] };
         note.answer(3, &answer);
         assert_eq!((note.question(), note.answer_to(3)), (None, Some(answer)));
         // A line that names a call, of which the last address was cut off.

@@ -22,7 +22,7 @@ use crate::chosen::Chosen;
 use crate::failure::{Error, Result, ensure, error_of};
 use crate::handle::{Table, is_predefined};
 use crate::handler::Handler;
-use crate::process::{Phase, process};
+use crate::process::{Phase, not_running, process};
 use crate::shared::Shared;
 use crate::text;
 use crate::{group, info};
@@ -59,7 +59,7 @@ impl Object {
 
 /// Returns the target of a handle.
 pub(crate) fn get_object(comm: Comm) -> Result<Object> {
-    COMMUNICATORS.borrow().get(comm).cloned().ok_or_else(no_communicator)
+    COMMUNICATORS.borrow().get(comm).cloned().ok_or_else(|| no_communicator(comm))
 }
 
 /// Returns the communicator of a handle.
@@ -67,7 +67,7 @@ pub(crate) fn get_object(comm: Comm) -> Result<Object> {
 pub(crate) fn get(comm: Comm) -> Result<Rc<Communicator>> {
     match COMMUNICATORS.borrow().get(comm) {
         Some(object) => Ok(object.communicator.clone()),
-        None => Err(no_communicator()),
+        None => Err(no_communicator(comm)),
     }
 }
 
@@ -76,14 +76,18 @@ pub(crate) fn get(comm: Comm) -> Result<Rc<Communicator>> {
 pub(crate) fn context(comm: Comm) -> Result<Rc<Context<Chosen>>> {
     match COMMUNICATORS.borrow().get(comm) {
         Some(object) => Ok(object.context.clone()),
-        None => Err(no_communicator()),
+        None => Err(no_communicator(comm)),
     }
 }
 
 #[cold]
-fn no_communicator() -> Error {
-    let before = process().phase.get() == Phase::Before;
-    error_of(ERR_COMM, if before { "MPI_Init has not been called" } else { "not a communicator" })
+fn no_communicator(comm: Comm) -> Error {
+    let why = match (process().phase.get(), comm) {
+        (Phase::Running, COMM_NULL) => "MPI_COMM_NULL is no communicator",
+        (Phase::Running, _) => "not a communicator, or one that was freed",
+        (Phase::Before | Phase::After, _) => not_running(),
+    };
+    error_of(ERR_COMM, why)
 }
 
 /// Returns the handle of the communicator with a context.

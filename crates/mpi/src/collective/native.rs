@@ -284,7 +284,11 @@ impl<E: Endpoint> Activity<E> for StartedCall<E> {
 #[inline(always)]
 pub(super) fn check_block(own: Option<&Memory>, blocks: usize, each: usize) -> Result {
     let found = own.map_or(each, |memory| memory.bytes() / blocks);
-    let what = "bytes of this rank's own block where the blocks of all have";
-    ensure!(found == each, ErrorClass::Truncated, "{found} {what} {each}");
+    ensure!(
+        found == each,
+        ErrorClass::Truncated,
+        "this rank sends itself a block of {found} bytes (sendcount and sendtype), and receives blocks of {each} bytes \
+         (recvcount and recvtype)"
+    );
     Ok(())
 }

@@ -235,13 +235,14 @@ impl<E: Endpoint> Engine<E> {
 fn is_in_use() -> Error {
     Error::new(
         ErrorClass::Other,
-        "a user's function called back into communication that is under way",
+        "another call of this process is under way: a second thread has called MPI (ask MPI_Init_thread for \
+         MPI_THREAD_MULTIPLE), or a function that MPI calls has communicated",
     )
 }
 
 #[cold]
 fn has_left() -> Error {
-    Error::new(ErrorClass::Other, "the process has left the run")
+    Error::new(ErrorClass::Other, "MPI_Finalize has been called")
 }
 
 /// Returns the error of a message that does not fit its receive.

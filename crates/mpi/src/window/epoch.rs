@@ -235,7 +235,13 @@ impl Epochs {
     pub(super) fn check_free(&self) -> Result {
         let ended = matches!(self.access.get(), Access::None | Access::Fence);
         let free = ended && !self.is_exposed.get();
-        ensure!(free, ErrorClass::RmaSync, "a window is freed in an epoch");
+        let epoch = match self.access.get() {
+            Access::Started => "MPI_Win_start, which MPI_Win_complete ends",
+            Access::Locked(_) => "MPI_Win_lock, which MPI_Win_unlock ends",
+            Access::LockedAll => "MPI_Win_lock_all, which MPI_Win_unlock_all ends",
+            Access::None | Access::Fence => "MPI_Win_post, which MPI_Win_wait ends",
+        };
+        ensure!(free, ErrorClass::RmaSync, "the window is freed in the epoch of {epoch}");
         Ok(())
     }
 }

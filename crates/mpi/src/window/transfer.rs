@@ -74,7 +74,9 @@ impl<E: Endpoint + 'static> Window<E> {
         let Place { rank, displacement, count, .. } = place;
         let bytes = self.service.window().bytes_of(*rank);
         let what = format!(
-            "{count} elements at displacement {displacement} do not lie in the {bytes} bytes of rank {rank}"
+            "an access to {count} element{} at displacement {displacement} goes beyond the memory of rank {rank}, which has \
+             {bytes} bytes in this window",
+            if *count == 1 { "" } else { "s" }
         );
         Error::new(ErrorClass::RmaRange, what)
     }

@@ -3,13 +3,12 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use launcher::OtherProgram;
-use object::elf;
-use object::read::elf::{Dyn, ElfFile64, FileHeader, ProgramHeader};
 
 use crate::failure::Failure;
+use crate::linked_program::{Linked, find};
 
 const SET_USER_OR_GROUP: u32 = 0o6000;
 /// Beginnings of the names of other MPIs' libraries: Open MPI's, and those of older MPICHs.
@@ -94,44 +93,6 @@ fn refused(library: &str, purpose: Purpose) -> Option<(String, &'static str)> {
             "build it against Cornerstone's libmpi_abi.so.1",
         )),
     }
-}
-
-/// Returns the file of a program, as PATH resolves it.
-fn find(program: &Path) -> Option<PathBuf> {
-    if program.components().count() > 1 || program.is_absolute() {
-        return Some(program.to_path_buf());
-    }
-    let folders = std::env::var_os("PATH")?;
-    std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
-}
-
-/// Information about the loader in a program file.
-struct Linked {
-    /// True if the loader starts it.
-    has_loader: bool,
-    needed: Vec<String>,
-}
-
-impl Linked {
-    /// Reads the information, or returns `None` if it is no program file of this kind of system.
-    fn read(bytes: &[u8]) -> Option<Self> {
-        let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
-        let (header, endian) = (file.elf_header(), file.endian());
-        let segments = header.program_headers(endian, bytes).ok()?;
-        let has_loader = segments.iter().any(|one| one.p_type(endian) == elf::PT_INTERP);
-        Some(Linked { has_loader, needed: needed(&file, bytes).unwrap_or_default() })
-    }
-}
-
-/// Returns the names of the libraries that a file needs.
-fn needed(file: &ElfFile64<'_>, bytes: &[u8]) -> Option<Vec<String>> {
-    let endian = file.endian();
-    let sections = file.elf_header().sections(endian, bytes).ok()?;
-    let (entries, strings) = sections.dynamic(endian, bytes).ok()??;
-    let strings = sections.strings(endian, bytes, strings).ok()?;
-    let names = entries.iter().filter(|one| one.tag(endian) == elf::DT_NEEDED);
-    let name = |one| Some(String::from_utf8_lossy(Dyn::string(one, endian, strings).ok()?).into());
-    Some(names.filter_map(name).collect())
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use fabric_sim::{Computing, Machine, Options, Processes, RankAccount};
 use launcher::{LaunchOptions, OtherProgram};
 use recording::Recorder;
 
+use super::Watched;
 use super::profile::Observation;
 use super::program_file::{self, Purpose};
 use crate::arguments::{Compute, LaunchArguments};
@@ -17,7 +18,6 @@ use crate::command::predicted::{self, Predicted, RankTime};
 use crate::command::replay;
 use crate::fabric::hosts::Hosts;
 use crate::failure::Failure;
-use crate::leak_notes::LeakNotes;
 use crate::preloaded;
 use crate::progress::note;
 
@@ -30,8 +30,7 @@ pub(super) fn launch(
     arguments: &LaunchArguments,
     others: Vec<OtherProgram>,
     machine: &str,
-    observation: &mut Option<Observation>,
-    leaks: Option<&LeakNotes>,
+    watched: Watched,
 ) -> Result<ExitCode, Failure> {
     let name = format!("sim:{machine}");
     check(arguments, &others)?;
@@ -42,8 +41,7 @@ pub(super) fn launch(
     let failed = |what: &str, error| Failure::failed(format!("{what}: {error}"));
     let mut options = super::options(arguments)?;
     options.others = others;
-    options.environment.extend(observation.iter().flat_map(Observation::environment));
-    options.environment.extend(leaks.into_iter().flat_map(LeakNotes::environment));
+    options.environment.extend(watched.environment());
     add_virtual_time(&mut options.environment, &computing)?;
     let recorder = match &arguments.record {
         Some(path) => Some(
@@ -63,7 +61,7 @@ pub(super) fn launch(
         processes.stop();
         ended
     };
-    let ended = super::launch(arguments, options, start);
+    let ended = super::launch(arguments, options, watched.mistakes, start);
     processes.stop();
     let simulated = simulation.join().unwrap_or_else(|_| Err("the simulation panicked".into()));
     let (fatal, has_been_joined) = (processes.fatal(), processes.has_been_joined());
@@ -82,7 +80,7 @@ pub(super) fn launch(
         ));
     }
     let simulated = simulated.map_err(Failure::failed)?;
-    report(&name, &simulated, begin, observation);
+    report(&name, &simulated, begin, watched.observation);
     recorded.map(|()| status)
 }
 

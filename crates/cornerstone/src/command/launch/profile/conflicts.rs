@@ -2,23 +2,34 @@
 
 use profile::{Conflict, RankRecord};
 
-use super::model::FindingRow;
 use super::places::Places;
+use crate::mistakes::{Mistake, Side, kind_of};
 use crate::wording::counted;
 
 /// Returns the mistakes, each by the rank of its first call.
-pub(super) fn rows(
+pub(super) fn found(
     conflicts: &[Conflict],
     records: &[RankRecord],
     places: &Places,
-) -> Vec<FindingRow> {
+) -> Vec<Mistake> {
     let rank = |record: usize| records[record].rank;
-    let row = |one: &Conflict| FindingRow {
-        rank: rank(one.sides[0].record),
-        what: words(one, &|record, site| (rank(record), places.get(record, site).to_string())),
-        times: one.times,
+    let place = |record: usize, site| (rank(record), places.get(record, site).to_string());
+    let side = |one: &profile::Side| {
+        let place = places.get(one.record, one.site);
+        let call = Some(place.function.to_owned());
+        Side { rank: Some(rank(one.record)), call, place: place.at }
     };
-    conflicts.iter().map(row).collect()
+    let mistake = |one: &Conflict| {
+        let message = words(one, &place);
+        Mistake {
+            kind: kind_of(&message),
+            message,
+            sides: one.sides.iter().map(side).collect(),
+            ranks: vec![rank(one.sides[0].record)],
+            times: one.times,
+        }
+    };
+    conflicts.iter().map(mistake).collect()
 }
 
 /// Returns the words for a conflict. `place` returns the rank of a record, and the place of a call of it.

@@ -4,19 +4,44 @@ use profile::{Finding, FindingKind, RankRecord};
 
 use super::model::FindingRow;
 use super::places::Places;
+use crate::mistakes::{Mistake, Side, kind_of};
 use crate::wording::counted;
 
-/// Returns the mistakes of all ranks, the most frequent first.
-pub(super) fn rows(records: &[RankRecord], places: &Places) -> Vec<FindingRow> {
-    let mut rows = Vec::new();
-    for (index, record) in records.iter().enumerate() {
-        for finding in &record.findings {
-            let what = words(finding, &|site| places.get(index, site).to_string());
-            rows.push(FindingRow { rank: record.rank, what, times: finding.times });
-        }
-    }
+/// Returns rows of mistakes of single ranks, the most frequent first.
+pub(super) fn rows(mistakes: &[Mistake]) -> Vec<FindingRow> {
+    let row = |one: &Mistake| FindingRow {
+        rank: one.ranks[0],
+        what: one.message.clone(),
+        times: one.times,
+    };
+    let mut rows: Vec<FindingRow> = mistakes.iter().map(row).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.times));
     rows
+}
+
+/// Returns the mistakes that each rank has recorded.
+pub(super) fn found(records: &[RankRecord], places: &Places) -> Vec<Mistake> {
+    let mut all = Vec::new();
+    for (index, record) in records.iter().enumerate() {
+        for finding in &record.findings {
+            let message = words(finding, &|site| places.get(index, site).to_string());
+            let side = |site| {
+                let place = places.get(index, site);
+                let call = Some(place.function.to_owned());
+                Side { rank: Some(record.rank), call, place: place.at }
+            };
+            let mut sides = vec![side(finding.site), side(finding.other)];
+            sides.dedup();
+            all.push(Mistake {
+                kind: kind_of(&message),
+                message,
+                sides,
+                ranks: vec![record.rank],
+                times: finding.times,
+            });
+        }
+    }
+    all
 }
 
 fn words(finding: &Finding, place: &dyn Fn(u16) -> String) -> String {

@@ -1,8 +1,8 @@
 //! The files that are written: pages, JSON and traces.
 
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, Read, Write};
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use profile::RankRecord;
@@ -13,6 +13,7 @@ use super::{page, trace};
 use crate::arguments::ObservationArguments;
 use crate::command::report::is_report;
 use crate::failure::Failure;
+use crate::output_file;
 
 /// A file, and the kind of its contents.
 pub(super) struct Output {
@@ -26,9 +27,6 @@ enum Kind {
     Json,
     Trace,
 }
-
-/// Number of bytes that identify a file of this program.
-const HEAD_BYTES: u64 = 4096;
 
 /// Returns the requested files. Each can be written and is not another program's file.
 pub(super) fn prepare(
@@ -49,7 +47,7 @@ pub(super) fn prepare(
             let shown = output.path.display();
             return Err(Failure::usage(format!("'{shown}' is named for two files")));
         }
-        output.check()?;
+        output_file::check(&output.path, output, |_| output.is_ours())?;
     }
     Ok(outputs)
 }
@@ -73,34 +71,13 @@ fn default_path(program: &OsStr) -> PathBuf {
 }
 
 impl Output {
-    fn check(&self) -> Result<(), Failure> {
-        let shown = self.path.display();
-        if self.path.is_dir() {
-            return Err(Failure::usage(format!("'{shown}' is a folder, and {self} is a file")));
-        }
-        // A device is not another program's file.
-        if self.path.is_file() && !self.is_ours() {
-            return Err(Failure::usage(format!(
-                "'{shown}' already exists and is not a file of this kind from Cornerstone"
-            ))
-            .hint("choose another name, or remove it"));
-        }
-        let opened = OpenOptions::new().append(true).create(true).open(&self.path);
-        opened
-            .map(|_| ())
-            .map_err(|error| Failure::usage(format!("cannot write {self} to '{shown}': {error}")))
-    }
-
     /// Returns whether the existing file was written by this command or is empty.
     fn is_ours(&self) -> bool {
         if self.kind == Kind::Page {
             return is_report(&self.path);
         }
-        let mut head = Vec::new();
-        let read =
-            File::open(&self.path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
         let mark = if self.kind == Kind::Json { SCHEMA } else { fabric_sim::trace::MARK };
-        read.is_ok() && (head.is_empty() || String::from_utf8_lossy(&head).contains(mark))
+        output_file::is_marked(&self.path, mark)
     }
 
     /// Writes it, and returns a line with its path.

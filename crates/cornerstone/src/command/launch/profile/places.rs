@@ -7,12 +7,13 @@ use launcher::CallSite;
 use profile::{RankRecord, Site};
 
 use crate::call_sites::CallSites;
+use crate::source_place::SourcePlace;
 
 /// A function of MPI and the place of its call.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Place {
     pub(super) function: &'static str,
-    pub(super) name: String,
+    pub(super) at: SourcePlace,
 }
 
 /// Places of all ranks.
@@ -28,13 +29,13 @@ impl Places {
     /// Finds the names. Each place of a file is looked up once, independent of the address of the file in each process.
     pub(super) fn of(records: &[RankRecord]) -> Self {
         let mut sites = CallSites::default();
-        let mut known: HashMap<(String, u64), String> = HashMap::new();
+        let mut known: HashMap<(String, u64), SourcePlace> = HashMap::new();
         let mut name = |site: &Site| {
             if let Some(text) = &site.text {
-                return text.clone();
+                return SourcePlace::noted(text);
             }
             let (Some(address), Some(object)) = (site.address, &site.object) else {
-                return if site.address.is_none() { OTHERS } else { "?" }.to_string();
+                return SourcePlace::noted(if site.address.is_none() { OTHERS } else { "?" });
             };
             // The address is that of the return. A call may be the last instruction of its function.
             let address = address - 1;
@@ -42,14 +43,14 @@ impl Places {
             let found = known.entry(key).or_insert_with(|| {
                 let object_path = PathBuf::from(&object.path);
                 let site = CallSite { object: object_path, address, base: object.base };
-                sites.name(&[site]).unwrap_or_else(|| "?".into())
+                sites.name(&[site]).unwrap_or_default()
             });
             found.clone()
         };
         let mut of_sites = |record: &RankRecord| {
             let place = |site: &Site| {
                 let function = profile::function(site.function).0;
-                (site.index, Place { function, name: name(site) })
+                (site.index, Place { function, at: name(site) })
             };
             record.sites.iter().map(place).collect()
         };
@@ -59,12 +60,14 @@ impl Places {
     /// Returns the place of a site of a record.
     pub(super) fn get(&self, record: usize, site: u16) -> Place {
         let known = self.of_record.get(record).and_then(|sites| sites.get(&site));
-        known.cloned().unwrap_or(Place { function: profile::function(0).0, name: OTHERS.into() })
+        known
+            .cloned()
+            .unwrap_or(Place { function: profile::function(0).0, at: SourcePlace::noted(OTHERS) })
     }
 }
 
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({})", self.function, self.name)
+        write!(f, "{} ({})", self.function, self.at)
     }
 }

@@ -12,6 +12,7 @@ use super::limits;
 use super::model::*;
 use super::places::{Place, Places};
 use super::strips;
+use crate::mistakes::Mistake;
 
 /// Maximum number of rows that are kept of waits, and of parts of the path. Further rows are too short to matter.
 const MOST_ROWS: usize = 500;
@@ -42,6 +43,8 @@ pub(super) struct Followed {
     pub(super) places: Places,
     /// Time at which the first rank's MPI_Init ended, in seconds of MPI_Wtime.
     pub(super) zero_s: f64,
+    /// What `--check` has found, by rank.
+    pub(super) mistakes: Vec<Mistake>,
     pub(super) profile: Profile,
 }
 
@@ -70,8 +73,8 @@ pub(super) fn summarise(records: &[RankRecord], about: About) -> Followed {
     let waiting = waiting_by_site(records, &waits);
     let floors = limits::floors(records, &messages, about.limits.as_ref(), &dependence);
     let conflicts = profile::conflicts(records, &messages, &dependence);
-    let mut found = findings::rows(records, &places);
-    found.extend(conflicts::rows(&conflicts, records, &places));
+    let mut mistakes = findings::found(records, &places);
+    mistakes.extend(conflicts::found(&conflicts, records, &places));
     let by_rank: Vec<RankRow> =
         records.iter().map(|record| rank_row(record, &waiting, &about)).collect();
     let profile = Profile {
@@ -84,7 +87,7 @@ pub(super) fn summarise(records: &[RankRecord], about: About) -> Followed {
         calls: call_rows(records, &places, &waiting, &floors),
         waits: wait_rows(records, &places, &waits),
         critical_path: path_summary(records, &places, &path, &parts),
-        findings: found,
+        findings: findings::rows(&mistakes),
         messages: pairs(records),
         sizes: sizes(records),
         strips: strips::strips(records, &waits, &path, zero_s, run_s),
@@ -95,7 +98,7 @@ pub(super) fn summarise(records: &[RankRecord], about: About) -> Followed {
         ranks: about.ranks,
         run_s,
     };
-    Followed { messages, path, places, zero_s, profile }
+    Followed { messages, path, places, zero_s, mistakes, profile }
 }
 
 fn remarks(records: &[RankRecord], about: &About) -> Vec<String> {
@@ -201,7 +204,7 @@ fn call_rows(
             let place = places.get(index, site.index);
             let empty = || CallRow {
                 function: place.function,
-                place: place.name.clone(),
+                place: place.at.to_string(),
                 ranks: 0,
                 calls: 0,
                 total_s: 0.0,
@@ -267,10 +270,10 @@ fn wait_rows(records: &[RankRecord], places: &Places, waits: &[Wait]) -> Vec<Wai
             kind: kind_name(kind),
             rank: records[waiter].rank,
             function: at.function,
-            place: at.name,
+            place: at.at.to_string(),
             for_rank: records[cause].rank,
             for_function: from.function,
-            for_place: from.name,
+            for_place: from.at.to_string(),
             times,
             total_s,
             longest_s,

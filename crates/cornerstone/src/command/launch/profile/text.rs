@@ -10,7 +10,6 @@ const RANKS_SHOWN: usize = 8;
 const CALLS_SHOWN: usize = 8;
 const WAITS_SHOWN: usize = 5;
 const PARTS_SHOWN: usize = 4;
-const FINDINGS_SHOWN: usize = 10;
 
 fn s(value: f64) -> String {
     quantity(value, "s")
@@ -31,21 +30,6 @@ pub(super) fn text(profile: &Profile) -> String {
     out += &waits(profile);
     out += &efficiency(profile);
     out += &path(&profile.critical_path);
-    out += &findings(profile);
-    out
-}
-
-/// Returns the lines of the mistakes that were found.
-pub(super) fn findings(profile: &Profile) -> String {
-    let mut out = String::new();
-    for row in profile.findings.iter().take(FINDINGS_SHOWN) {
-        out +=
-            &format!("cornerstone: check: rank {}: {}{}\n", row.rank, row.what, times(row.times));
-    }
-    let more = profile.findings.len().saturating_sub(FINDINGS_SHOWN);
-    if more > 0 {
-        out += &format!("cornerstone: check: and {more} more\n");
-    }
     out
 }
 
