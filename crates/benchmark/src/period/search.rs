@@ -47,7 +47,7 @@ pub(crate) fn find_knowing(
     }
     let guess = settings.guess_s.map(TimeSpan::from_s);
     let shortest = step.max(SHORTEST);
-    let told = os_isolation::apply(bench.rank, settings.os_isolation, &bench.step.parameters)?;
+    let outcomes = os_isolation::apply(bench.rank, settings.os_isolation, &bench.step.parameters)?;
     let limits = Limits::of(settings.required);
     let mut segments = TrialSegments::new(body, bench.overheads.agreement).within(limits);
     let guess = match asked.or(guess).or(known.each) {
@@ -72,7 +72,7 @@ pub(crate) fn find_knowing(
     let mut found = runner.conclude(answer)?;
     os_isolation::restore(bench.rank);
     if let Some(search) = &mut found.search {
-        search.hygiene = told;
+        search.hygiene = outcomes;
     }
     Ok(found)
 }

@@ -183,7 +183,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         let pace_s = self.pace_s(period);
         let late = FIRST_SEGMENT.min((OVERTIME_S / pace_s) as u64);
         let begin_s = self.spent_s();
-        let (mut all, mut told, mut told_s) = (Instances::default(), 0, begin_s);
+        let (mut all, mut reported, mut reported_s) = (Instances::default(), 0, begin_s);
         while (all.len() as u64) < planned {
             let made = all.len() as u64;
             let is_over = self.spent_s() >= until_s;
@@ -193,9 +193,9 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
                     break;
                 }
             }
-            if made - told >= part {
-                self.tell_part(period, told_s, &all.since(told as usize))?;
-                (told, told_s) = (made, self.spent_s());
+            if made - reported >= part {
+                self.report_part(period, reported_s, &all.since(reported as usize))?;
+                (reported, reported_s) = (made, self.spent_s());
             }
             let in_time = ((until_s - self.spent_s()).max(0.0) / pace_s) as u64;
             let instances = next_segment(made, planned).min(part).min(in_time.max(late).max(1));
@@ -211,7 +211,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
                 _ => {}
             }
         }
-        self.tell_part(period, told_s, &all.since(told as usize))?;
+        self.report_part(period, reported_s, &all.since(reported as usize))?;
         let rate = self.wanted.rate(&all.missed, 1);
         let trial = record_of(self.wanted, period, begin_s, &all, &rate);
         Ok(self.join(period, trial, all, 1))
@@ -236,7 +236,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         instances.max(PART_MIN).max(self.for_waiting()).min(INSTANCES_MAX)
     }
 
-    fn tell_part(&mut self, period: TimeSpan, begin_s: f64, part: &Instances) -> Result<()> {
+    fn report_part(&mut self, period: TimeSpan, begin_s: f64, part: &Instances) -> Result<()> {
         let rate = self.wanted.rate(&part.missed, 1);
         self.bench.tell_trial(record_of(self.wanted, period, begin_s, part, &rate))
     }

@@ -114,8 +114,8 @@ impl Transport for Libfabric {
     }
 
     fn leave(&mut self, messages: &mut Messages) -> Result<()> {
-        let told = self.tell_left(messages);
-        self.known(messages, told)
+        let result = self.tell_left(messages);
+        self.known(messages, result)
     }
 
     fn tell_call(&mut self, messages: &mut Messages, to: usize, note: CallNote) -> Result<()> {

@@ -293,11 +293,11 @@ fn drawn(model: &Model, ranks: usize) -> Result<Drawn> {
         let found = runs.iter().filter(|&&run| run == length).count() as f64 / count;
         (length, found)
     };
-    let told: &[usize] = if model.hits.len() == 1 { &LENGTHS } else { &[] };
+    let lengths: &[usize] = if model.hits.len() == 1 { &LENGTHS } else { &[] };
     Ok(Drawn {
         hops,
         mean_run: runs.iter().sum::<usize>() as f64 / count,
-        shares: told.iter().map(share).collect(),
+        shares: lengths.iter().map(share).collect(),
     })
 }
 
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn the_record_has_what_the_model_is_made_of() {
         let all = parameters("sphere:2:0.75", "0.5+0.2", (3000, 700, 50));
-        let told = |name: &str| all.get(name).map(ToString::to_string);
+        let recorded = |name: &str| all.get(name).map(ToString::to_string);
         let expected = [
             (RULE, "sphere"),
             (RADIUS, "2"),
@@ -334,7 +334,7 @@ mod tests {
             (FLUSH, "50"),
         ];
         for (name, value) in expected {
-            assert_eq!(told(name).as_deref(), Some(value), "{name}");
+            assert_eq!(recorded(name).as_deref(), Some(value), "{name}");
         }
         assert_eq!(all.len(), expected.len());
     }

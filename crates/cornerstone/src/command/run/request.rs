@@ -184,10 +184,10 @@ fn check_combinations(arguments: &RunArguments) -> Result<(), Failure> {
 
 /// Returns what a command that compares runs has told this one by a variable.
 fn launches_before() -> Result<Option<u32>, Failure> {
-    let Some(told) = std::env::var_os(LAUNCHES_BEFORE) else { return Ok(None) };
-    let number = told.to_str().and_then(|text| text.parse().ok());
+    let Some(given) = std::env::var_os(LAUNCHES_BEFORE) else { return Ok(None) };
+    let number = given.to_str().and_then(|text| text.parse().ok());
     number.map(Some).ok_or_else(|| {
-        Failure::usage(format!("{LAUNCHES_BEFORE}={} is no number of launches", told.display()))
+        Failure::usage(format!("{LAUNCHES_BEFORE}={} is no number of launches", given.display()))
             .hint("`compare --measure` and `check` set it; unset it")
     })
 }
