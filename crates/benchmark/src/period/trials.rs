@@ -238,7 +238,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
 
     fn report_part(&mut self, period: TimeSpan, begin_s: f64, part: &Instances) -> Result<()> {
         let rate = self.wanted.rate(&part.missed, 1);
-        self.bench.tell_trial(record_of(self.wanted, period, begin_s, part, &rate))
+        self.bench.emit_trial(record_of(self.wanted, period, begin_s, part, &rate))
     }
 
     /// Returns the longest period that can be confirmed in the remaining time; `None` if a confirmation may take as
@@ -291,7 +291,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             }
         };
         let record = record_of(wanted, period, begin_s, &all, &rate);
-        self.bench.tell_trial(record.clone())?;
+        self.bench.emit_trial(record.clone())?;
         if record.sustained {
             let tried = self.tried.entry(period).or_default();
             if tried.trials == 0 {
@@ -369,8 +369,8 @@ fn next_segment(made: u64, planned: u64) -> u64 {
 
 impl Bench<'_> {
     /// Reports one trial.
-    fn tell_trial(&mut self, trial: TrialRecord) -> Result<()> {
+    fn emit_trial(&mut self, trial: TrialRecord) -> Result<()> {
         let line = self.trial_line(trial);
-        self.tell(Event::Tried(line))
+        self.emit(Event::Tried(line))
     }
 }

@@ -124,7 +124,7 @@ fn measure(bench: &mut Bench<'_>, made: Result<Box<dyn Application>>) -> Result<
         )?;
         measured.push(Measurement { better: Better::Lower, ..metric });
     }
-    bench.tell(Event::Measured(measured))
+    bench.emit(Event::Measured(measured))
 }
 
 /// Returns the times spent by each rank.

@@ -189,7 +189,7 @@ fn report(bench: &mut Bench<'_>, alone: &Outcome, beside: &Outcome) -> Result<()
         impacts.push(subject.metric((name, "x"), vec![ratio], time.timing.clone())?);
     }
     let all = [time, alone].into_iter().chain(impacts).collect();
-    bench.tell(Event::Measured(all))
+    bench.emit(Event::Measured(all))
 }
 
 #[cfg(test)]
