@@ -11,7 +11,7 @@ use record::{LateInstance, SeenPause, Trial as TrialRecord, TrialLine};
 
 use super::acceptance::{Acceptance, Limits};
 use super::command::Command;
-use super::decision::{Foreseen, Verdict};
+use super::decision::{ExpectedVerdicts, Verdict};
 use super::forecast::{Confirmation, Forecast};
 use super::instances::{Instances, record_of};
 use super::outcome::{Known, PERIODS_PER_WAITING};
@@ -130,7 +130,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
     }
 
     /// Predicts the miss rates of all periods from the recording and all trials.
-    pub(super) fn foresee(&self) -> Option<Foreseen> {
+    pub(super) fn expected_verdicts(&self) -> Option<ExpectedVerdicts> {
         let finding_s = self.schedule.finding_s.max(self.spent_s());
         let time_s = match (self.schedule.times, self.schedule.to_its_end) {
             (0, _) => None,
@@ -139,7 +139,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         };
         let wanted = self.to_be_confirmed();
         let confirmation = time_s.map(|time_s| Confirmation { wanted, time_s });
-        self.forecast.as_ref()?.foresee(|period| self.planned(period), confirmation)
+        self.forecast.as_ref()?.expected_verdicts(|period| self.planned(period), confirmation)
     }
 
     /// Returns what the next confirmation must prove.
