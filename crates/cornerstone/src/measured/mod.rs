@@ -183,7 +183,7 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // A file that was never written cannot be removed.
         let _ = std::fs::remove_file(&self.0);
-        let _ = std::fs::remove_file(results::beside(&self.0));
+        let _ = std::fs::remove_file(results::report_path(&self.0));
     }
 }
 

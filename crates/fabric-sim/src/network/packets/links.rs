@@ -170,11 +170,11 @@ impl Packets {
                 Switching::StoreAndForward => time,
                 Switching::CutThrough => network.head_time(kind),
             };
-            let beside = match self.machine.endpoint.processor_forwards {
+            let forwarding = match self.machine.endpoint.processor_forwards {
                 true => TimeSpan::ZERO,
                 false => network.forwarding(kind),
             };
-            agenda.push(start + head + network.latency + beside, Event::AtNode(packet_number));
+            agenda.push(start + head + network.latency + forwarding, Event::AtNode(packet_number));
         }
     }
 
