@@ -89,13 +89,13 @@ unsafe fn start(
         let size = |one: &crate::communicator::Communicator| {
             vec![SUCCESS; one.remote_group().map_or(0, mpi::Group::size)]
         };
-        let told = match &made {
+        let outcomes = match &made {
             Err(_) if is_root => vec![ERR_SPAWN; wanted()],
             Ok(_) if is_root => start.codes(),
             Ok(made) => size(made),
             Err(_) => Vec::new(),
         };
-        std::ptr::copy_nonoverlapping(told.as_ptr(), codes, told.len());
+        std::ptr::copy_nonoverlapping(outcomes.as_ptr(), codes, outcomes.len());
     }
     *new = COMM_NULL;
     let failed = |error: Error| match is_root {
