@@ -87,12 +87,12 @@ impl Packets {
         }
     }
 
-    pub(crate) fn is_unsettled(&self) -> bool {
+    pub(crate) fn must_arbitrate(&self) -> bool {
         !self.touched.is_empty()
     }
 
     /// Grants a request of each free channel that was touched in this instant.
-    pub(crate) fn settle(&mut self, agenda: &mut Agenda) {
+    pub(crate) fn arbitrate(&mut self, agenda: &mut Agenda) {
         let mut index = 0;
         while let Some(&number) = self.touched.get(index) {
             index += 1;
