@@ -100,7 +100,9 @@ unsafe fn start(
     *new = COMM_NULL;
     let failed = |error: Error| match is_root {
         true => error,
-        false => error.told_as(crate::failure::class_of(ERR_SPAWN), "the root started no programs"),
+        false => {
+            error.with_class(crate::failure::class_of(ERR_SPAWN), "the root started no programs")
+        }
     };
     *new = register(Some(made.map_err(failed)?), &old);
     Ok(())

@@ -162,7 +162,7 @@ impl Request {
 /// Refuses options that choose among the cases of benchmarks if none is named, because the cases of the overview are
 /// fixed, and options of a search beside a period that is required.
 fn check_combinations(arguments: &RunArguments) -> Result<(), Failure> {
-    if let Some(option) = arguments.real_time.beside_required_period() {
+    if let Some(option) = arguments.real_time.with_required_period() {
         return Err(Failure::usage(format!("{option} is for searches, and a period is required"))
             .hint(format!("omit {option}, or period= of --require")));
     }
