@@ -20,7 +20,7 @@ CUT_CABLE, CUT_HOST = 0, 1
 # A frame has 1448 bytes of the program's data, and headers of 14 (Ethernet), 20 (IP) and 32 (TCP with time stamps).
 PAYLOAD_BYTES, HEADER_BYTES = 1448, 66
 # The bytes under way on the first cable before the second is used, and the silence after which data are sent again
-# (docs/decisions/0078-a-link-is-a-stream-over-connections-that-may-break.md).
+# (docs/decisions/0012-tcp-without-threads-or-unsafe-code.md).
 DETOUR_BYTES, NOTICE_US = 256 << 10, 250_000
 # The time through the system. It was not measured, and has no effect at this rate and size.
 LATENCY_US = 20

@@ -135,14 +135,14 @@ fn tracks_are_the_true_ones_whatever_ranks_and_grids() {
 #[test]
 fn the_ring_of_sharcs_tracks_as_efficiently_as_was_published() {
     let efficiency = |ranks: usize| {
-        let (tell, printed) = std::sync::mpsc::channel();
+        let (sender, printed) = std::sync::mpsc::channel();
         let program = move |rank: &mut dyn Rank| {
             let mut tracker = Tracker::new(rank, Grid::PUBLISHED, 50, 1)?;
             let (mut spent, mut alone) = (Spent::default(), Spent::default());
             Timed::new(rank, &mut spent).run(|rank| tracker.run(rank))?;
             if rank.rank() == 0 {
                 Timed::new(rank, &mut alone).run(|rank| tracker.run_serial(rank))?;
-                tell.send(alone.total.as_us() / spent.total.as_us() / ranks as f64).unwrap();
+                sender.send(alone.total.as_us() / spent.total.as_us() / ranks as f64).unwrap();
             }
             Ok(())
         };
@@ -163,11 +163,11 @@ fn the_ring_of_sharcs_tracks_as_efficiently_as_was_published() {
 #[test]
 fn iterations_do_not_depend_on_the_partitions_unless_nobody_waits() {
     let iterations = |ranks: usize, check: Check| {
-        let (tell, printed) = std::sync::mpsc::channel();
+        let (sender, printed) = std::sync::mpsc::channel();
         let partitions = Partitions { cut: Cut::Blocks, per_rank: 2 };
         let program = move |rank: &mut dyn Rank| {
             let found = run(rank, |rank| Relaxation::new(rank, 30, partitions, check))?;
-            tell.send(found[0].value).unwrap();
+            sender.send(found[0].value).unwrap();
             Ok(())
         };
         let machine = fabric_sim::machine::find("cluster").unwrap();

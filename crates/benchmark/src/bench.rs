@@ -249,24 +249,24 @@ impl Bench<'_> {
             if earlier.more == more {
                 outcome = earlier.and(outcome, self.settings);
             } else {
-                self.tell_metrics(program, &earlier.outcome, earlier.more)?;
+                self.emit_metrics(program, &earlier.outcome, earlier.more)?;
             }
         }
         if self.is_repeated() && self.step.repetition < self.settings.repetitions {
             self.earlier = Some(Earlier { more, outcome });
             return Ok(());
         }
-        self.tell_metrics(program, &outcome, more)
+        self.emit_metrics(program, &outcome, more)
     }
 
-    fn tell_metrics(
+    fn emit_metrics(
         &mut self,
         program: Program,
         outcome: &Outcome,
         more: Parameters,
     ) -> Result<()> {
         let measurements = self.subject(more).measurements(program, outcome)?;
-        self.tell(Event::Measured(measurements))
+        self.emit(Event::Measured(measurements))
     }
 
     pub(crate) fn subject(&self, more: Parameters) -> Subject<'_> {
@@ -298,10 +298,10 @@ impl Bench<'_> {
             return Ok(());
         }
         let (index, label) = (self.index, self.step.label());
-        self.tell(Event::Skipped { index, label, reason })
+        self.emit(Event::Skipped { index, label, reason })
     }
 
-    pub(crate) fn tell(&mut self, mut event: Event) -> Result<()> {
+    pub(crate) fn emit(&mut self, mut event: Event) -> Result<()> {
         if let Event::Measured(measurements) = &mut event
             && self.rank.clock().is_virtual
         {

@@ -46,7 +46,7 @@ fn run(mut bench: Bench<'_>, benchmark: &Benchmark, of: usize) -> Result<Option<
     if bench.is_repeated() {
         label += &format!(", turn {} of {}", bench.step.repetition, bench.settings.repetitions);
     }
-    bench.tell(Event::Started { index, of, label })?;
+    bench.emit(Event::Started { index, of, label })?;
     if let Some(reason) = bench.misplaced()? {
         bench.skip(reason)?;
         return Ok(None);

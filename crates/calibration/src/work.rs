@@ -37,7 +37,7 @@ impl WorkRates {
         add(
             WorkKind::FloatingPoint,
             largest(run, RELAXATION, SERIAL).and_then(|serial| {
-                let iterations = beside(run, serial, "iterations")?;
+                let iterations = metric_of_same_case(run, serial, "iterations")?;
                 let points = serial.size_bytes as f64 / NUMBER_BYTES;
                 Some(OPERATIONS * points * iterations / serial.summary.median)
             }),
@@ -86,7 +86,7 @@ fn largest<'a>(run: &'a Run, benchmark: &str, metric: &str) -> Option<&'a Measur
 }
 
 /// Returns another metric of the same measurement.
-fn beside(run: &Run, of: &Measurement, metric: &str) -> Option<f64> {
+fn metric_of_same_case(run: &Run, of: &Measurement, metric: &str) -> Option<f64> {
     let key = of.key();
     let same = |m: &&Measurement| m.metric == metric && m.key() == key;
     run.measurements.iter().find(same).map(|m| m.summary.median)

@@ -33,9 +33,9 @@ unsafe extern "C" {
 /// The visitor of a walk: whether it wants the next address.
 type Visitor<'a> = &'a mut dyn FnMut(usize) -> bool;
 
-/// Passes the return addresses of the active calls on, the innermost first, until `tell` returns false.
-pub fn walk(mut tell: impl FnMut(usize) -> bool) {
-    let mut visitor: Visitor = &mut tell;
+/// Passes the return addresses of the active calls on, the innermost first, until `each` returns false.
+pub fn walk(mut each: impl FnMut(usize) -> bool) {
+    let mut visitor: Visitor = &mut each;
     // SAFETY: `visit` gets the visitor as its argument, which is live and not otherwise used during the call.
     unsafe { _Unwind_Backtrace(visit, (&raw mut visitor).cast()) };
 }

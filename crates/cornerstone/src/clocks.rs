@@ -117,20 +117,23 @@ mod tests {
     #[test]
     fn clocks_that_move_alike_are_no_jump_and_others_are_named() {
         let begin = reading(100.0, 150.0, 1e9);
-        let told = |later: Clocks| begin.jumps(&later).join("; ");
+        let jumps = |later: Clocks| begin.jumps(&later).join("; ");
         // Ten seconds later. The time of day was adjusted by 5 ms in between.
-        assert_eq!(told(reading(110.0, 160.0, 1e9 + 10.005)), "");
+        assert_eq!(jumps(reading(110.0, 160.0, 1e9 + 10.005)), "");
         assert_eq!(
-            told(reading(99.0, 149.0, 1e9 - 1.0)),
+            jumps(reading(99.0, 149.0, 1e9 - 1.0)),
             "the system's monotonic clock went back by 1.00 s"
         );
-        assert_eq!(told(reading(110.0, 460.0, 1e9 + 310.0)), "the machine was suspended for 300 s");
         assert_eq!(
-            told(reading(110.0, 160.0, 1e9 - 50.0)),
+            jumps(reading(110.0, 460.0, 1e9 + 310.0)),
+            "the machine was suspended for 300 s"
+        );
+        assert_eq!(
+            jumps(reading(110.0, 160.0, 1e9 - 50.0)),
             "the time of day was set back by 60.0 s"
         );
         let distrusted = Clocks { source: "hpet".into(), ..begin.clone() };
-        assert!(told(distrusted).contains("from tsc to hpet"));
+        assert!(jumps(distrusted).contains("from tsc to hpet"));
         assert_eq!(Clocks::read().jumps(&Clocks::read()), [""; 0]);
     }
 

@@ -52,7 +52,7 @@ impl<T: Transport> MessageEngine<T> {
         let Some((number, asking)) = announced else { return 0 };
         for rank in asking {
             let own = CallNote::new(CallNoteKind::Report, context, number, Some(call));
-            let _ = self.tell_call(rank, own);
+            let _ = self.send_call_note(rank, own);
         }
         number
     }
@@ -67,7 +67,7 @@ impl<T: Transport> MessageEngine<T> {
         for rank in asked {
             let own = CallNote::new(CallNoteKind::Question, context, number, Some(call));
             // A failure ends the next call of this rank.
-            let _ = self.tell_call(rank, own);
+            let _ = self.send_call_note(rank, own);
         }
         self.messages.agreement.are_answered((context, number))
     }
@@ -83,10 +83,10 @@ impl<T: Transport> MessageEngine<T> {
         let (call, members) = self.messages.agreement.take_due((context, number), waited)?;
         let own = CallNote::new(CallNoteKind::Report, context, number, Some(call));
         let others = members.into_iter().filter(|&rank| rank != me);
-        others.into_iter().try_for_each(|rank| self.tell_call(rank, own)).err()
+        others.into_iter().try_for_each(|rank| self.send_call_note(rank, own)).err()
     }
 
-    fn tell_call(&mut self, to: usize, note: CallNote) -> Result<()> {
-        self.transport.tell_call(&mut self.messages, to, note)
+    fn send_call_note(&mut self, to: usize, note: CallNote) -> Result<()> {
+        self.transport.send_call_note(&mut self.messages, to, note)
     }
 }

@@ -183,7 +183,12 @@ pub trait Transport: Sized {
     ///
     /// # Errors
     /// As above.
-    fn tell_call(&mut self, _messages: &mut Messages, _to: usize, _note: CallNote) -> Result<()> {
+    fn send_call_note(
+        &mut self,
+        _messages: &mut Messages,
+        _to: usize,
+        _note: CallNote,
+    ) -> Result<()> {
         Ok(())
     }
 

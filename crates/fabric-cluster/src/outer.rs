@@ -129,13 +129,13 @@ impl Outer {
         }
     }
 
-    pub(crate) fn tell_call(
+    pub(crate) fn send_call_note(
         &mut self,
         messages: &mut Messages,
         to: usize,
         note: CallNote,
     ) -> Result<()> {
-        either!(self, outer => outer.tell_call(messages, to, note))
+        either!(self, outer => outer.send_call_note(messages, to, note))
     }
 
     pub(crate) fn advance_end(&mut self, messages: &mut Messages) -> Result<bool> {

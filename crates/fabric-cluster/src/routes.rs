@@ -185,8 +185,8 @@ impl Transport for Routes {
         self.outer.leave(messages)
     }
 
-    fn tell_call(&mut self, messages: &mut Messages, to: usize, note: CallNote) -> Result<()> {
-        self.outer.tell_call(messages, to, note)
+    fn send_call_note(&mut self, messages: &mut Messages, to: usize, note: CallNote) -> Result<()> {
+        self.outer.send_call_note(messages, to, note)
     }
 
     fn advance_end(&mut self, messages: &mut Messages) -> Result<bool> {

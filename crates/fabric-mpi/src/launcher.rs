@@ -94,8 +94,8 @@ impl Launcher {
         if flavour == Flavour::Cornerstone {
             return Launcher::own(library);
         }
-        let beside = library.and_then(Path::parent).and_then(Path::parent);
-        let mut places: Vec<PathBuf> = beside.map(|root| root.join("bin")).into_iter().collect();
+        let root = library.and_then(Path::parent).and_then(Path::parent);
+        let mut places: Vec<PathBuf> = root.map(|root| root.join("bin")).into_iter().collect();
         let path = std::env::var_os("PATH").unwrap_or_default();
         places.extend(std::env::split_paths(&path));
         let mut seen = Vec::new();

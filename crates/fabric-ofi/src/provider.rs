@@ -15,7 +15,7 @@ pub(crate) use one_sided::{AtomicOrder, Remote};
 /// The variable by which users restrict the providers of libfabric.
 const VARIABLE: &str = "FI_PROVIDER";
 /// The bytes that each message carries beside its tag.
-const BESIDE_BYTES: usize = 8;
+const IMMEDIATE_BYTES: usize = 8;
 /// The provider for shared memory. Messages overtake each other in the versions that were tried.
 const UNORDERED: &str = "shm";
 
@@ -83,8 +83,8 @@ impl Provider {
             remote: None,
         };
         let lacks = |what: String| Err(provider.cannot(&what));
-        if domain.cq_data_size < BESIDE_BYTES {
-            return lacks(format!("carry {BESIDE_BYTES} bytes beside a tag"));
+        if domain.cq_data_size < IMMEDIATE_BYTES {
+            return lacks(format!("carry {IMMEDIATE_BYTES} bytes beside a tag"));
         }
         if !provider.tags.are_enough() {
             return lacks(format!(

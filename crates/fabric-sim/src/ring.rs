@@ -184,19 +184,19 @@ impl Node<'_, '_> {
 
     /// Puts `send` of rank r into block r of every rank's `receive`. A rank without `send` has its block there already.
     ///
-    /// With `told`, the rank takes part with blocks of that length, so that its neighbour detects the mismatch, and
+    /// With `stated_bytes`, the rank takes part with blocks of that length, so that its neighbour detects the mismatch, and
     /// then fails.
     fn allgather(
         &mut self,
         send: Option<&[u8]>,
         receive: &mut [u8],
         each: usize,
-        told: Option<usize>,
+        stated_bytes: Option<usize>,
     ) -> Result<()> {
-        if let Some(told) = told {
+        if let Some(stated_bytes) = stated_bytes {
             let what = "the block of this rank".into();
-            self.rotate(&mut vec![0; self.size() * told])?;
-            let (expected_bytes, found_bytes) = (each, told);
+            self.rotate(&mut vec![0; self.size() * stated_bytes])?;
+            let (expected_bytes, found_bytes) = (each, stated_bytes);
             let collective = self.name.into();
             return Err(Error::UnequalCounts { collective, what, expected_bytes, found_bytes });
         }

@@ -118,7 +118,7 @@ struct Run<'a> {
     is_secondhand: bool,
     kill_at: Option<Instant>,
     /// The rank that died or failed, if one did, and the reason why the run was aborted.
-    told: Option<(Option<u32>, String)>,
+    abort_reason: Option<(Option<u32>, String)>,
     hangs: Option<Hangs>,
 }
 
@@ -153,7 +153,7 @@ pub fn start(
         failure: None,
         is_secondhand: false,
         kill_at: None,
-        told: None,
+        abort_reason: None,
         hangs: None,
     };
     let groups = groups(&options.starting, &places);

@@ -3,7 +3,7 @@
 //! One [`Endpoint`] represents several, so that the other modules are compiled once. The arm of shared memory is the
 //! hot one. Contexts between runs are recognised by their number, and their requests by a bit.
 
-mod beside;
+mod other_runs;
 mod others;
 mod pointer;
 
@@ -258,7 +258,7 @@ unsafe impl Endpoint for Chosen {
     fn send(&mut self, to: Destination, data: &[u8]) -> Result<()> {
         if self.others().are_any() {
             rare();
-            return self.send_beside_others(to, data);
+            return self.send_among_others(to, data);
         }
         with!(self, mut endpoint => endpoint.send(to, data))
     }
@@ -267,7 +267,7 @@ unsafe impl Endpoint for Chosen {
     fn receive(&mut self, selector: Selector, buffer: &mut [u8]) -> Result<Envelope> {
         if self.others().are_any() {
             rare();
-            return self.receive_beside_others(selector, buffer);
+            return self.receive_among_others(selector, buffer);
         }
         with!(self, mut endpoint => endpoint.receive(selector, buffer))
     }

@@ -68,8 +68,8 @@ fn library() -> *mut c_void {
 /// Opens the library beside this one, or otherwise the one that the system finds. Its symbols are local, because this
 /// library has the same names.
 fn open() -> *mut c_void {
-    let beside = own_path().map(|path| path.with_file_name(LIBRARY));
-    let places = beside.iter().map(PathBuf::as_path).chain([Path::new(LIBRARY)]);
+    let sibling = own_path().map(|path| path.with_file_name(LIBRARY));
+    let places = sibling.iter().map(PathBuf::as_path).chain([Path::new(LIBRARY)]);
     for place in places {
         let Ok(name) = CString::new(place.as_os_str().as_bytes()) else { continue };
         let flags = libc::RTLD_NOW | libc::RTLD_LOCAL;

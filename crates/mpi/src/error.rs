@@ -164,7 +164,7 @@ impl Error {
 
     /// Returns the error with another class and message.
     #[must_use]
-    pub fn told_as(mut self, class: ErrorClass, message: impl Into<String>) -> Self {
+    pub fn with_class(mut self, class: ErrorClass, message: impl Into<String>) -> Self {
         (self.0.class, self.0.message) = (class, message.into());
         self
     }
@@ -225,7 +225,7 @@ mod tests {
         let error = checked(-3).unwrap_err();
         assert_eq!((error.class, error.context), (ErrorClass::Count, None));
         assert_eq!(error.to_string(), "Count: a count of -3");
-        let error = error.in_context(7).told_as(ErrorClass::InStatus, "one of two");
+        let error = error.in_context(7).with_class(ErrorClass::InStatus, "one of two");
         assert_eq!(
             (error.class, error.context, &*error.message),
             (ErrorClass::InStatus, Some(7), "one of two")

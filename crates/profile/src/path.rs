@@ -173,13 +173,13 @@ mod tests {
         run.receive(1, 0, 3, 100, 100, 610);
         run.event(1, crate::Kind::Call, 900, 905);
         let (path, parts) = path(&run);
-        let told: Vec<_> =
+        let found: Vec<_> =
             path.iter().map(|one| (one.record, us(one.begin_s), us(one.end_s))).collect();
-        assert_eq!(told, [(0, 0, 600), (1, 600, 905)]);
-        let told: Vec<_> =
+        assert_eq!(found, [(0, 0, 600), (1, 600, 905)]);
+        let found: Vec<_> =
             parts.iter().map(|(&(record, part), &s)| (record, part, us(s))).collect();
         assert_eq!(
-            told,
+            found,
             [
                 (0, PathPart::Between(None, Some(1)), 600),
                 (1, PathPart::In(1), 10),
@@ -228,9 +228,9 @@ mod tests {
         run.records[1].events_lost = 5;
         run.records[1].last = 900;
         run.event(0, crate::Kind::Call, 1000, 1005);
-        let told: Vec<_> =
+        let found: Vec<_> =
             path(&run).0.iter().map(|one| (one.record, us(one.begin_s), us(one.end_s))).collect();
-        assert_eq!(told, [(0, 0, 600), (1, 600, 610)]);
+        assert_eq!(found, [(0, 0, 600), (1, 600, 610)]);
     }
 
     /// The path of a random run is complete: it ends when the last rank does, has no gap, and its parts add up to it.

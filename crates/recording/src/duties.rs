@@ -15,7 +15,7 @@ use crate::event::RankEvent;
 use crate::operations::Operations;
 
 /// An endpoint that executes events of its rank while it waits.
-pub(crate) struct Dutiful<E> {
+pub(crate) struct ServingEndpoint<E> {
     pub(crate) endpoint: E,
     pub(crate) operations: Operations,
     /// The events that are due in the current wait.
@@ -61,9 +61,9 @@ impl Duties {
     }
 }
 
-impl<E: Endpoint> Dutiful<E> {
+impl<E: Endpoint> ServingEndpoint<E> {
     pub(crate) fn new(endpoint: E, operations: Operations) -> Self {
-        Dutiful { endpoint, operations, duties: Duties::default() }
+        ServingEndpoint { endpoint, operations, duties: Duties::default() }
     }
 
     /// Starts or ends an operation. Returns false if that would have to wait.
@@ -82,12 +82,12 @@ impl<E: Endpoint> Dutiful<E> {
 }
 
 /// Recordings contain no access to the memory of other ranks.
-impl<E: Endpoint> RemoteMemory for Dutiful<E> {}
+impl<E: Endpoint> RemoteMemory for ServingEndpoint<E> {}
 
-impl<E> contract::LongWaits for Dutiful<E> {}
+impl<E> contract::LongWaits for ServingEndpoint<E> {}
 
 // SAFETY: it does with all memory what the endpoint inside does, which keeps the contract's promises.
-unsafe impl<E: Endpoint> Endpoint for Dutiful<E> {
+unsafe impl<E: Endpoint> Endpoint for ServingEndpoint<E> {
     fn rank(&self) -> usize {
         self.endpoint.rank()
     }
@@ -176,7 +176,7 @@ unsafe impl<E: Endpoint> Endpoint for Dutiful<E> {
         if self.is_free() {
             return self.endpoint.wait_any(requests);
         }
-        let Dutiful { endpoint, operations, duties } = self;
+        let ServingEndpoint { endpoint, operations, duties } = self;
         let mut found = None;
         endpoint.wait_until(&mut |endpoint| {
             duties.advance(endpoint, operations);
@@ -188,7 +188,7 @@ unsafe impl<E: Endpoint> Endpoint for Dutiful<E> {
 
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
         while !done(self) {
-            let Dutiful { endpoint, operations, duties } = self;
+            let ServingEndpoint { endpoint, operations, duties } = self;
             let mut has_looked = false;
             // The second check happens after an event.
             endpoint.wait_until(&mut |endpoint| {
@@ -241,7 +241,7 @@ unsafe impl<E: Endpoint> Endpoint for Dutiful<E> {
         call: CollectiveCall<'_>,
         _idle: &mut dyn FnMut(&mut Self),
     ) -> Option<Result<()>> {
-        let Dutiful { endpoint, operations, duties } = self;
+        let ServingEndpoint { endpoint, operations, duties } = self;
         endpoint.collective(place, call, &mut |endpoint| duties.advance(endpoint, operations))
     }
 

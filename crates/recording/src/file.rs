@@ -139,7 +139,7 @@ impl Recorder {
 
     /// Sets the message that a receive has matched, if it could have matched several: a replay must match the same. A
     /// receive that has been written already remains as it is.
-    pub fn settle(&mut self, rank: usize, place: u64, selector: Selector) {
+    pub fn note_match(&mut self, rank: usize, place: u64, selector: Selector) {
         let pending = &mut self.pending[rank];
         let index = place.checked_sub(pending.written).and_then(|one| usize::try_from(one).ok());
         if let Some(RankEvent::PostReceive(room)) =
@@ -342,11 +342,11 @@ mod tests {
         let receive = |selector| RankEvent::PostReceive(crate::Room { selector, bytes: 8 });
         assert_eq!(recorder.note(0, receive(any)), 0);
         assert_eq!(recorder.note(0, receive(any)), 1);
-        recorder.settle(0, 1, one);
+        recorder.note_match(0, 1, one);
         events(0).iter().for_each(|&event| {
             recorder.note(0, event);
         });
-        recorder.settle(0, 0, one);
+        recorder.note_match(0, 0, one);
         recorder.finish().unwrap();
         let read: Vec<RankEvent> = Recording::read(&path).unwrap().events(0).take(2).collect();
         std::fs::remove_file(&path).unwrap();

@@ -5,13 +5,13 @@ use std::iter::Peekable;
 use collectives::Collective;
 use contract::{Destination, Endpoint, Process, Rank, Result, Time, TimeSpan};
 
-use crate::duties::{Duties, Dutiful};
+use crate::duties::{Duties, ServingEndpoint};
 use crate::event::{RankEvent, RecordedCollective, SentMessage};
 use crate::longest::Longest;
 use crate::operations::{LATER, Operations, Scratch, later};
 
 struct Replay<'o, E: Endpoint> {
-    process: Process<Dutiful<E>>,
+    process: Process<ServingEndpoint<E>>,
     /// Memory of collectives.
     scratch: Scratch,
     occupy: &'o dyn Fn(&mut E, TimeSpan),
@@ -45,7 +45,7 @@ pub fn replay<E: Endpoint>(
 ) -> Result<RankTimes> {
     let (scratch, others) = Scratch::new(longest, endpoint.size());
     let operations = Operations::new(others);
-    let process = Process::new(Dutiful::new(endpoint, operations));
+    let process = Process::new(ServingEndpoint::new(endpoint, operations));
     let mut again = Replay { process, scratch, occupy, account: RankTimes::default() };
     let outcome = again.perform_all(events.peekable());
     let Replay { process, account, .. } = again;
@@ -89,7 +89,7 @@ impl<E: Endpoint> Replay<'_, E> {
         if own.perform(event)? {
             return Ok(());
         }
-        let Dutiful { endpoint, operations, .. } = own;
+        let ServingEndpoint { endpoint, operations, .. } = own;
         let Scratch { out, room: all } = &mut operations.scratch;
         match event {
             RankEvent::Compute(span) => {

@@ -14,9 +14,9 @@ fn found(name: &str) -> Option<f64> {
         ["sharc-scalability", call, size, system] => scalability(call, size, system),
         ["sharc-parameter", parameter] => sharc_parameter(parameter),
         ["sharc-scalability-mean", size, system] => scalability_mean(size, system),
-        ["sharc-crossing-ratio", call, beside, nodes] => {
+        ["sharc-crossing-ratio", call, reference, nodes] => {
             let nodes = nodes.parse().ok()?;
-            Some(crossing_bytes(call, nodes)? / crossing_bytes(beside, nodes)?)
+            Some(crossing_bytes(call, nodes)? / crossing_bytes(reference, nodes)?)
         }
         ["sharc-crossing-nodes", call, bytes] => crossing_nodes(call, bytes.parse().ok()?),
         ["sharc-broadcast-per-unicasts", nodes, bytes] => {

@@ -169,17 +169,20 @@ fn execute(
 ) -> Result<Vec<Measurement>, String> {
     let job = Job { steps: vec![step], settings, limit_s: None };
     let made = Rc::new(RefCell::new(Vec::new()));
-    let kept = Rc::clone(&made);
+    let skipped = Rc::new(RefCell::new(None));
+    let (kept, why) = (Rc::clone(&made), Rc::clone(&skipped));
     run(machine, options, move |rank| {
         benchmark::execute(rank, &job, &mut |event| {
-            if let Event::Measured(measurements) = event {
-                kept.borrow_mut().extend(measurements);
+            match event {
+                Event::Measured(measurements) => kept.borrow_mut().extend(measurements),
+                Event::Skipped { reason, .. } => *why.borrow_mut() = Some(reason),
+                _ => {}
             }
             Ok(())
         })
     })
     .map_err(|(rank, error)| format!("rank {rank}: {error}"))?;
-    Ok(made.take())
+    skipped.take().map_or_else(|| Ok(made.take()), Err)
 }
 
 fn altered(question: &Question) -> Result<Machine, String> {

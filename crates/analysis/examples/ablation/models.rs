@@ -38,7 +38,7 @@ pub(crate) struct Model {
 const ONE_STATE: &[State] = &[State { line_us: 0.05, factor: 1.0, share: 1.0 }];
 
 /// The states, their shares and factors, the noise within a state, and the slowdown: "Two runs of one build, by states"
-/// and "at one speed" in docs/measurements.md. The share of busy minutes and the slopes: decision 132.
+/// and "at one speed" in docs/measurements.md. The share of busy minutes and the slopes: decisions 0051 and 0142.
 pub(crate) const VIRTUAL: Model = Model {
     name: "virtual machine of two processors",
     source: "recorded: docs/measurements.md, 27 November 2026",

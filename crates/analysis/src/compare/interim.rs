@@ -29,7 +29,7 @@ mod tests {
 
     /// Checks pairs of launches of a machine with two states until a check decides, or 40 launches are made. In each
     /// pair both sides meet the same state nine times in ten.
-    fn told(change: f64, random: &mut SplitMix64) -> Verdict {
+    fn verdict_of(change: f64, random: &mut SplitMix64) -> Verdict {
         let state = |random: &mut SplitMix64| if random.uniform() < 0.3 { 4.0 } else { 1.0 };
         let mut sides = [Vec::new(), Vec::new()];
         for (launches, confidence) in
@@ -50,7 +50,7 @@ mod tests {
             let settings = Settings { confidence, paired: true, ..Settings::default() };
             match compare(&a, &b, settings).comparisons[0].verdict {
                 Verdict::Undecided => {}
-                told => return told,
+                verdict => return verdict,
             }
         }
         Verdict::Undecided
@@ -62,7 +62,7 @@ mod tests {
         let seed = 2031;
         let mut random = SplitMix64::new(seed);
         let mut count = |change: f64, verdict: Verdict| {
-            (0..TRIALS).filter(|_| told(change, &mut random) == verdict).count()
+            (0..TRIALS).filter(|_| verdict_of(change, &mut random) == verdict).count()
         };
         let (slower, same, found) =
             (count(0.0, Verdict::Slower), count(0.0, Verdict::Same), count(0.15, Verdict::Slower));

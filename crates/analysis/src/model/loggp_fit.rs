@@ -311,13 +311,13 @@ mod tests {
 
     #[test]
     fn what_cannot_be_fitted_is_told() {
-        let told = |times: &[CallTime]| fit(times, PACKET).unwrap_err().to_string();
-        assert_eq!(told(&times(&[2], broadcast)), "the times are of one number of ranks only");
+        let refusal = |times: &[CallTime]| fit(times, PACKET).unwrap_err().to_string();
+        assert_eq!(refusal(&times(&[2], broadcast)), "the times are of one number of ranks only");
         let mut one_size = times(&[2, 3], broadcast);
         one_size.retain(|time| time.size_bytes == 64);
-        assert_eq!(told(&one_size), "the times are of one message size only");
+        assert_eq!(refusal(&one_size), "the times are of one message size only");
         let mut bad = times(&[2, 3], broadcast);
         bad[3].time_us = f64::NAN;
-        assert_eq!(told(&bad), "the time for 2048 bytes between 2 ranks cannot be fitted");
+        assert_eq!(refusal(&bad), "the time for 2048 bytes between 2 ranks cannot be fitted");
     }
 }

@@ -5,13 +5,13 @@
 //! and are sorted by the decade of their length.
 
 mod cause;
-mod comb;
+mod periodic;
 mod totals;
 
 use record::{Pause, PauseKind};
 
 pub use cause::{Explanation, explain, explained};
-use comb::Comb;
+use periodic::PeriodicPauses;
 pub use totals::PauseTotals;
 
 /// Minimum number of pauses of a kind. Pauses come in bursts, and a few bursts among many are at equal distances by
@@ -41,9 +41,9 @@ pub fn sort(pauses: &[Pause], duration_s: f64) -> Sorted {
     let mut left: Vec<usize> = (0..pauses.len()).collect();
     let mut found: Vec<(PauseKind, Vec<usize>)> = Vec::new();
     while found.len() < KINDS_MAX && left.len() >= MEMBERS_MIN {
-        let Some((comb, members)) = densest(pauses, &left, duration_s) else { break };
+        let Some((periodic, members)) = densest(pauses, &left, duration_s) else { break };
         left.retain(|index| members.binary_search(index).is_err());
-        found.push((regular(pauses, &members, &comb), members));
+        found.push((regular(pauses, &members, &periodic), members));
     }
     found.sort_by(|a, b| a.0.period_us.total_cmp(&b.0.period_us));
     found.extend(irregular(pauses, &left, duration_s));
@@ -58,21 +58,25 @@ pub fn sort(pauses: &[Pause], duration_s: f64) -> Sorted {
 /// Returns the comb with the most members among those through all pauses that are `left`, and those through the pauses
 /// of about one length. A pause every half second is lost among ten thousand short ones, but visible among the long
 /// ones.
-fn densest(pauses: &[Pause], left: &[usize], duration_s: f64) -> Option<(Comb, Vec<usize>)> {
+fn densest(
+    pauses: &[Pause],
+    left: &[usize],
+    duration_s: f64,
+) -> Option<(PeriodicPauses, Vec<usize>)> {
     let all = std::iter::once(left.to_vec());
     let bands = all.chain(bands(pauses, left)).filter(|band| band.len() >= MEMBERS_MIN);
-    let combs = bands.flat_map(|band| {
+    let candidates = bands.flat_map(|band| {
         let times: Vec<f64> = band.iter().map(|&index| pauses[index].at_s).collect();
         let fit = |period_s| {
-            let comb = Comb::fit(&times, period_s)?;
-            let members = of_one_length(pauses, &band, &comb);
+            let periodic = PeriodicPauses::fit(&times, period_s)?;
+            let members = of_one_length(pauses, &band, &periodic);
             let enough = members.len() >= MEMBERS_MIN
-                && comb.is_filled(members.len(), band.len(), duration_s);
-            enough.then_some((comb, members))
+                && periodic.is_filled(members.len(), band.len(), duration_s);
+            enough.then_some((periodic, members))
         };
-        comb::candidates(&times).into_iter().filter_map(fit).collect::<Vec<_>>()
+        periodic::candidates(&times).into_iter().filter_map(fit).collect::<Vec<_>>()
     });
-    combs.max_by_key(|(_, members)| members.len())
+    candidates.max_by_key(|(_, members)| members.len())
 }
 
 /// Returns the pauses by length: bands of a factor of four, each overlapping half of the next.
@@ -88,8 +92,8 @@ fn bands(pauses: &[Pause], left: &[usize]) -> Vec<Vec<usize>> {
 }
 
 /// Returns the pauses at the comb's teeth with about the length of most of them.
-fn of_one_length(pauses: &[Pause], band: &[usize], comb: &Comb) -> Vec<usize> {
-    let on = || band.iter().copied().filter(|&index| comb.has(pauses[index].at_s));
+fn of_one_length(pauses: &[Pause], band: &[usize], periodic: &PeriodicPauses) -> Vec<usize> {
+    let on = || band.iter().copied().filter(|&index| periodic.has(pauses[index].at_s));
     let median = median(on().map(|index| pauses[index].length_us));
     let alike = |index: &usize| {
         let length_us = pauses[*index].length_us;
@@ -98,12 +102,12 @@ fn of_one_length(pauses: &[Pause], band: &[usize], comb: &Comb) -> Vec<usize> {
     on().filter(alike).collect()
 }
 
-fn regular(pauses: &[Pause], members: &[usize], comb: &Comb) -> PauseKind {
+fn regular(pauses: &[Pause], members: &[usize], periodic: &PeriodicPauses) -> PauseKind {
     PauseKind {
         regular: true,
-        first_s: comb.first_tooth_s(),
-        period_jitter_us: comb.jitter_s * 1e6,
-        ..described(pauses, members, comb.period_s * 1e6)
+        first_s: periodic.first_tooth_s(),
+        period_jitter_us: periodic.jitter_s * 1e6,
+        ..described(pauses, members, periodic.period_s * 1e6)
     }
 }
 

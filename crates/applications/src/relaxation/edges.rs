@@ -96,8 +96,8 @@ impl Edges {
             let buffer = rank.wait(receive)?.buffer;
             let (edge, trailer) = buffer.split_at(buffer.len() - TRAILER);
             tiles[border.tile].set_rim(border.direction, bytemuck::cast_slice(edge));
-            let told = trailer.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-            self.stop_after = self.stop_after.max(told);
+            let stop_after = trailer.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+            self.stop_after = self.stop_after.max(stop_after);
             border.incoming = Some(buffer);
         }
         for (border, send) in self.borders.iter_mut().zip(sends) {

@@ -179,8 +179,8 @@ mod tests {
         for wrong in
             ["", "sphere", "sphere:0", "sphere:1:2", "decreasing:1", "decreasing", "uniform:1"]
         {
-            let told = wrong.parse::<Rule>().unwrap_err();
-            assert!(told.starts_with(&format!("'{wrong}' is no rule")), "{told}");
+            let refusal = wrong.parse::<Rule>().unwrap_err();
+            assert!(refusal.starts_with(&format!("'{wrong}' is no rule")), "{refusal}");
         }
     }
 }

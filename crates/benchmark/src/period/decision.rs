@@ -54,7 +54,7 @@ const WIDE: f64 = 1.1;
 
 /// Prediction for periods that were not tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Foreseen {
+pub(super) struct ExpectedVerdicts {
     /// Longest period below the next that is expected to be refused.
     pub(super) refused: Option<TimeSpan>,
     /// Shortest period that is expected to be sustained.
@@ -128,7 +128,7 @@ pub(super) struct Decision {
     evidence: BTreeMap<u64, Evidence>,
     trials: u32,
     hurried: bool,
-    expected: Option<Foreseen>,
+    expected: Option<ExpectedVerdicts>,
     confirmed: Option<u64>,
 }
 
@@ -169,7 +169,7 @@ impl Decision {
     }
 
     /// Sets the prediction for periods that were not tried. It determines the steps, but only trials are evidence.
-    pub(super) fn expect(&mut self, expected: Option<Foreseen>) {
+    pub(super) fn expect(&mut self, expected: Option<ExpectedVerdicts>) {
         self.expected = expected;
     }
 

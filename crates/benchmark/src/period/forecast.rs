@@ -6,7 +6,7 @@ use contract::TimeSpan;
 use record::{Forecast as ForecastRecord, ForecastPoint, Trial as TrialRecord};
 
 use super::acceptance::Acceptance;
-use super::decision::Foreseen;
+use super::decision::ExpectedVerdicts;
 use super::notes::Interruption;
 use super::outcome::Known;
 use super::schedule::Schedule;
@@ -152,11 +152,11 @@ impl Forecast {
     /// Returns the prediction from the recording and all trials: the longest period that a trial will probably refuse, and
     /// the shortest one that a confirmation will probably prove. If none follows or nothing is to be confirmed, the latter
     /// is one that misses somewhat less than it may.
-    pub(super) fn foresee(
+    pub(super) fn expected_verdicts(
         &self,
         instances_of_trial: impl Fn(TimeSpan) -> u64,
         confirmation: Option<Confirmation>,
-    ) -> Option<Foreseen> {
+    ) -> Option<ExpectedVerdicts> {
         let span = |us: f64| TimeSpan::from_ps((us * 1e6) as u64);
         let curve = self.learnt_curve();
         let provable = confirmation.and_then(|confirmation| confirmation.shortest_us(&curve));
@@ -168,7 +168,7 @@ impl Forecast {
             *period_us < sustained_us && prospect.is_refutable(rate, instances)
         };
         let refused = curve.iter().take_while(is_refused).last();
-        Some(Foreseen {
+        Some(ExpectedVerdicts {
             refused: refused.map(|(period_us, _)| span(*period_us)),
             sustained: span(sustained_us),
             is_provable: provable.is_some(),
@@ -291,10 +291,10 @@ mod tests {
     #[test]
     fn a_quiet_machine_is_foreseen_to_keep_what_its_work_takes() {
         let quiet = forecast(usize::MAX);
-        let foreseen = quiet.foresee(|_| 1000, None).unwrap();
+        let expected = quiet.expected_verdicts(|_| 1000, None).unwrap();
         // Steps of the curve are 9 %.
-        assert!((20.0..22.0).contains(&foreseen.sustained.as_us()), "{foreseen:?}");
-        assert!((18.0..20.0).contains(&foreseen.refused.unwrap().as_us()), "{foreseen:?}");
+        assert!((20.0..22.0).contains(&expected.sustained.as_us()), "{expected:?}");
+        assert!((18.0..20.0).contains(&expected.refused.unwrap().as_us()), "{expected:?}");
         let record = quiet.record();
         assert_eq!((record.each_us, record.latency_us, record.lost_share), (20.0, 20.0, 0.0));
         assert!(record.without.is_empty());
@@ -325,7 +325,7 @@ mod tests {
         watch(&mut quiet, 22.0, |_| 22.4);
         quiet.learn(&trial(22.0, 10_000));
         assert!((1.1..1.14).contains(&quiet.pace), "{}", quiet.pace);
-        let sustained = quiet.foresee(|_| 1000, None).unwrap().sustained.as_us();
+        let sustained = quiet.expected_verdicts(|_| 1000, None).unwrap().sustained.as_us();
         assert!((22.0..25.5).contains(&sustained), "{sustained}");
         // Pauses explain that 3 % are missed at 1 ms, and no pace would.
         watch(&mut quiet, 1000.0, |instance| if instance % 33 == 0 { 1500.0 } else { 22.4 });
@@ -350,9 +350,9 @@ mod tests {
     fn pauses_that_only_trials_met_are_foreseen_for_their_period_and_longer_ones() {
         let confirmation = Some(Confirmation { wanted: WANTED, time_s: 6.0 });
         let sustained_us = |forecast: &Forecast| {
-            let foreseen = forecast.foresee(|_| 1000, confirmation).unwrap();
-            assert!(foreseen.is_provable, "{foreseen:?}");
-            foreseen.sustained.as_us()
+            let expected = forecast.expected_verdicts(|_| 1000, confirmation).unwrap();
+            assert!(expected.is_provable, "{expected:?}");
+            expected.sustained.as_us()
         };
         let mut quiet = forecast(usize::MAX);
         assert!((20.0..22.0).contains(&sustained_us(&quiet)));

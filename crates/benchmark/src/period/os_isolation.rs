@@ -93,13 +93,13 @@ pub(super) fn apply(
     isolation: OsIsolation,
     parameters: &Parameters,
 ) -> Result<BTreeMap<String, String>> {
-    let mut told = BTreeMap::from([
+    let mut outcomes = BTreeMap::from([
         ("touched memory".into(), "yes: every buffer is written before the first instance".into()),
         ("allocation in a trial".into(), "none".into()),
     ]);
     for (part, name) in PARTS {
         if part == IsolationPart::Fifo && parameters.get(PRIORITY) == Some(&RATE_MONOTONIC.into()) {
-            told.insert(name.into(), "granted: each task its own priority".into());
+            outcomes.insert(name.into(), "granted: each task its own priority".into());
             continue;
         }
         let left_out = parameters.get(WITHOUT) == Some(&ParameterValue::from(name));
@@ -112,9 +112,9 @@ pub(super) fn apply(
             (false, None) => "off".into(),
             (false, Some(why)) => format!("still on: {why}"),
         };
-        told.insert(name.into(), word);
+        outcomes.insert(name.into(), word);
     }
-    Ok(told)
+    Ok(outcomes)
 }
 
 /// Switches every part back to its state at the beginning of a launch.
@@ -185,10 +185,11 @@ mod tests {
     fn what_a_fabric_refuses_is_told_in_its_words_and_what_is_left_out_is_off() {
         reference::run(2, |rank| {
             let without = Parameters::from([(WITHOUT.into(), "lock".into())]);
-            let told = apply(rank, OsIsolation { fifo: true, ..OsIsolation::default() }, &without)?;
-            assert_eq!(told["lock"], "off");
-            assert!(told["fifo"].starts_with("refused: rank 0: "), "{told:?}");
-            assert!(told["pin"].starts_with("refused: rank 0: "), "{told:?}");
+            let outcomes =
+                apply(rank, OsIsolation { fifo: true, ..OsIsolation::default() }, &without)?;
+            assert_eq!(outcomes["lock"], "off");
+            assert!(outcomes["fifo"].starts_with("refused: rank 0: "), "{outcomes:?}");
+            assert!(outcomes["pin"].starts_with("refused: rank 0: "), "{outcomes:?}");
             Ok(())
         })
         .unwrap();

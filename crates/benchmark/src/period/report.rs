@@ -21,7 +21,7 @@ pub(crate) fn report(
     }
     let measurements = measurements(bench, found, more)?;
     let also = also(&measurements[0])?;
-    bench.tell(Event::Measured(measurements.into_iter().chain(also).collect()))
+    bench.emit(Event::Measured(measurements.into_iter().chain(also).collect()))
 }
 
 fn measurements(

@@ -47,7 +47,7 @@ pub(crate) fn find_knowing(
     }
     let guess = settings.guess_s.map(TimeSpan::from_s);
     let shortest = step.max(SHORTEST);
-    let told = os_isolation::apply(bench.rank, settings.os_isolation, &bench.step.parameters)?;
+    let outcomes = os_isolation::apply(bench.rank, settings.os_isolation, &bench.step.parameters)?;
     let limits = Limits::of(settings.required);
     let mut segments = TrialSegments::new(body, bench.overheads.agreement).within(limits);
     let guess = match asked.or(guess).or(known.each) {
@@ -72,7 +72,7 @@ pub(crate) fn find_knowing(
     let mut found = runner.conclude(answer)?;
     os_isolation::restore(bench.rank);
     if let Some(search) = &mut found.search {
-        search.hygiene = told;
+        search.hygiene = outcomes;
     }
     Ok(found)
 }
@@ -127,9 +127,9 @@ fn search(
     guess: TimeSpan,
 ) -> Result<Answer> {
     runner.predict(guess)?;
-    let foreseen = runner.foresee();
-    let mut decision = Decision::new(limits, foreseen.map_or(guess, |foreseen| foreseen.sustained));
-    decision.expect(foreseen);
+    let expected = runner.expected_verdicts();
+    let mut decision = Decision::new(limits, expected.map_or(guess, |expected| expected.sustained));
+    decision.expect(expected);
     let Schedule { narrowing_s, finding_s, times, .. } = runner.schedule;
     let answer = loop {
         if runner.spent_s() >= narrowing_s {
@@ -143,7 +143,7 @@ fn search(
             NextStep::Done(answer) => break answer,
             NextStep::Try(period) => {
                 decision.record(period, runner.test(period, finding_s)?);
-                decision.expect(runner.foresee());
+                decision.expect(runner.expected_verdicts());
             }
         }
     };
@@ -164,7 +164,7 @@ fn confirm(
             NextToConfirm::Try(_) if runner.spent_s() >= until_s => break,
             NextToConfirm::Try(period) => {
                 decision.record(period, runner.test(period, until_s)?);
-                decision.expect(runner.foresee());
+                decision.expect(runner.expected_verdicts());
             }
             NextToConfirm::Confirm(period) => match runner.confirm(period)? {
                 Confirmed::Holds => {
@@ -174,7 +174,7 @@ fn confirm(
                 Confirmed::NoTime => break,
                 Confirmed::Fails(verdict) => {
                     decision.disprove(period, verdict);
-                    decision.expect(runner.foresee());
+                    decision.expect(runner.expected_verdicts());
                     // The ends of the interval are now farther apart than requested.
                     let settled = end == SearchEnd::Settled;
                     end = if settled { SearchEnd::Unsettled } else { end };

@@ -86,8 +86,8 @@ fn the_interval_holds_what_an_instance_takes() {
     assert!(low < 20.0 && 20.0 <= high && high <= low * 1.02, "{low} to {high}");
     // 20 ms contain about 1000 instances, and 299 would suffice.
     assert!(search.proven);
-    let told = events.iter().filter(|event| matches!(event, Event::Tried(_))).count();
-    assert_eq!(told, search.trials.len());
+    let reported = events.iter().filter(|event| matches!(event, Event::Tried(_))).count();
+    assert_eq!(reported, search.trials.len());
     assert!(search.worst.iter().all(|late| late.stage == 7 && late.late_us > 0.0));
 }
 

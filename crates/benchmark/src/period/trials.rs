@@ -11,7 +11,7 @@ use record::{LateInstance, SeenPause, Trial as TrialRecord, TrialLine};
 
 use super::acceptance::{Acceptance, Limits};
 use super::command::Command;
-use super::decision::{Foreseen, Verdict};
+use super::decision::{ExpectedVerdicts, Verdict};
 use super::forecast::{Confirmation, Forecast};
 use super::instances::{Instances, record_of};
 use super::outcome::{Known, PERIODS_PER_WAITING};
@@ -130,7 +130,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
     }
 
     /// Predicts the miss rates of all periods from the recording and all trials.
-    pub(super) fn foresee(&self) -> Option<Foreseen> {
+    pub(super) fn expected_verdicts(&self) -> Option<ExpectedVerdicts> {
         let finding_s = self.schedule.finding_s.max(self.spent_s());
         let time_s = match (self.schedule.times, self.schedule.to_its_end) {
             (0, _) => None,
@@ -139,7 +139,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         };
         let wanted = self.to_be_confirmed();
         let confirmation = time_s.map(|time_s| Confirmation { wanted, time_s });
-        self.forecast.as_ref()?.foresee(|period| self.planned(period), confirmation)
+        self.forecast.as_ref()?.expected_verdicts(|period| self.planned(period), confirmation)
     }
 
     /// Returns what the next confirmation must prove.
@@ -183,7 +183,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         let pace_s = self.pace_s(period);
         let late = FIRST_SEGMENT.min((OVERTIME_S / pace_s) as u64);
         let begin_s = self.spent_s();
-        let (mut all, mut told, mut told_s) = (Instances::default(), 0, begin_s);
+        let (mut all, mut reported, mut reported_s) = (Instances::default(), 0, begin_s);
         while (all.len() as u64) < planned {
             let made = all.len() as u64;
             let is_over = self.spent_s() >= until_s;
@@ -193,9 +193,9 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
                     break;
                 }
             }
-            if made - told >= part {
-                self.tell_part(period, told_s, &all.since(told as usize))?;
-                (told, told_s) = (made, self.spent_s());
+            if made - reported >= part {
+                self.report_part(period, reported_s, &all.since(reported as usize))?;
+                (reported, reported_s) = (made, self.spent_s());
             }
             let in_time = ((until_s - self.spent_s()).max(0.0) / pace_s) as u64;
             let instances = next_segment(made, planned).min(part).min(in_time.max(late).max(1));
@@ -211,7 +211,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
                 _ => {}
             }
         }
-        self.tell_part(period, told_s, &all.since(told as usize))?;
+        self.report_part(period, reported_s, &all.since(reported as usize))?;
         let rate = self.wanted.rate(&all.missed, 1);
         let trial = record_of(self.wanted, period, begin_s, &all, &rate);
         Ok(self.join(period, trial, all, 1))
@@ -236,9 +236,9 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         instances.max(PART_MIN).max(self.for_waiting()).min(INSTANCES_MAX)
     }
 
-    fn tell_part(&mut self, period: TimeSpan, begin_s: f64, part: &Instances) -> Result<()> {
+    fn report_part(&mut self, period: TimeSpan, begin_s: f64, part: &Instances) -> Result<()> {
         let rate = self.wanted.rate(&part.missed, 1);
-        self.bench.tell_trial(record_of(self.wanted, period, begin_s, part, &rate))
+        self.bench.emit_trial(record_of(self.wanted, period, begin_s, part, &rate))
     }
 
     /// Returns the longest period that can be confirmed in the remaining time; `None` if a confirmation may take as
@@ -291,7 +291,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             }
         };
         let record = record_of(wanted, period, begin_s, &all, &rate);
-        self.bench.tell_trial(record.clone())?;
+        self.bench.emit_trial(record.clone())?;
         if record.sustained {
             let tried = self.tried.entry(period).or_default();
             if tried.trials == 0 {
@@ -369,8 +369,8 @@ fn next_segment(made: u64, planned: u64) -> u64 {
 
 impl Bench<'_> {
     /// Reports one trial.
-    fn tell_trial(&mut self, trial: TrialRecord) -> Result<()> {
+    fn emit_trial(&mut self, trial: TrialRecord) -> Result<()> {
         let line = self.trial_line(trial);
-        self.tell(Event::Tried(line))
+        self.emit(Event::Tried(line))
     }
 }

@@ -213,21 +213,21 @@ mod tests {
 
     #[test]
     fn what_is_not_as_it_should_be_is_told() {
-        let told = |points: &[((usize, usize), f32)]| {
+        let refusal = |points: &[((usize, usize), f32)]| {
             let mut detection = searching(&[(2, 3)]);
             points.iter().for_each(|&(place, power)| put(&mut detection, place, power));
             detection.judge(5).unwrap_err().to_string()
         };
-        assert!(told(&[]).contains(
+        assert!(refusal(&[]).contains(
             "nothing else is 10 dB above the noise in the result of matrix 5; the target at row 2"
         ));
-        let moved = told(&[((2, 4), 100.0)]);
+        let moved = refusal(&[((2, 4), 100.0)]);
         assert!(
             moved.contains("a point at row 2, column 4 of the result of matrix 5 is 18.4 dB"),
             "{moved}"
         );
         assert!(moved.contains("the target at row 2, column 3 is not found"), "{moved}");
-        let more = told(&[((2, 3), 100.0), ((7, 15), 50.0)]);
+        let more = refusal(&[((2, 3), 100.0), ((7, 15), 50.0)]);
         assert!(more.contains("row 7, column 15") && !more.contains("not found"), "{more}");
         let mut faint = searching(&[(2, 3), (6, 9)]);
         faint.targets[0].at_least_db = 25.0;

@@ -3,7 +3,7 @@
 use contract::{Buffer, Rank, Result, Work, WorkKind};
 use kernels::{Complex32, corner_turn_pitched};
 
-use super::apart::Apart;
+use super::remote_pieces::RemotePieces;
 use crate::chain::Stage;
 use crate::chain::{Level, Outlet};
 use crate::error::failed;
@@ -72,11 +72,11 @@ impl Functions {
 
     /// As [`rows`](Self::rows), for a block with pieces in other ranks' memory. If the functions are not `wanted`, the
     /// pieces are only copied. A transform that comes first reads the pieces where they are, so nothing is copied.
-    pub(super) fn rows_apart(
+    pub(super) fn rows_with_remote(
         &mut self,
         rank: &mut dyn Rank,
         block: &mut Buffer,
-        apart: &Apart<'_>,
+        remote: &RemotePieces<'_>,
         wanted: bool,
     ) -> Result<()> {
         let whole = block.elements_mut::<Complex32>();
@@ -89,19 +89,19 @@ impl Functions {
             _ => None,
         };
         let Some((first, work)) = joining else {
-            apart.bring(rank, whole);
+            remote.bring(rank, whole);
             return if wanted { self.rows(rank, block) } else { Ok(()) };
         };
         // The rank is borrowed while it computes, so the pieces cannot be read then. The work is counted first, and
         // the closure notes whether this machine really computes.
         let mut computes = false;
         rank.compute(work, &mut || computes = true);
-        let strips = apart.strips(rank).filter(|_| computes);
+        let strips = remote.strips(rank).filter(|_| computes);
         let joined = strips.and_then(|(strips, count)| first.apply_joined(whole, &strips[..count]));
         match joined {
             Some(done) => done,
             None => {
-                apart.bring(rank, whole);
+                remote.bring(rank, whole);
                 if computes { first.apply(whole) } else { Ok(()) }
             }
         }

@@ -1,12 +1,12 @@
 //! Incoming blocks: receives are always posted ahead, and a data request is sent for each.
 //!
 //! A piece of a block may stay in the memory of its sender (see [`Rank::post_receive_in_place`]) until the block is
-//! processed. Its rows are then read there ([`Apart`]).
+//! processed. Its rows are then read there ([`RemotePieces`]).
 
 use contract::{Buffer, Completed, Rank, Result, Source, Tag, TagSelector};
 
-use super::apart::Apart;
 use super::pending::{Arrived, PendingOperations, Purpose};
+use super::remote_pieces::RemotePieces;
 use super::swap_buffers::BufferSwaps;
 use crate::chain::{ELEMENT_BYTES, Intake, Level};
 
@@ -32,7 +32,7 @@ struct Slot {
     /// Buffers for its pieces, if it arrives in several; `None` for a piece of this rank.
     pieces: Vec<Option<Buffer>>,
     /// Pieces that have arrived from other ranks.
-    apart: Vec<Option<Completed>>,
+    remote: Vec<Option<Completed>>,
     /// The block in a buffer that the source of this rank has lent. It is then not in `whole`.
     lent: Option<Buffer>,
 }
@@ -74,7 +74,7 @@ impl Inlet {
                 missing: 0,
                 whole: Some(Buffer::try_zeroed(level.block_bytes())?),
                 pieces: senders.iter().map(piece).collect::<Result<_>>()?,
-                apart: senders.iter().map(|_| None).collect(),
+                remote: senders.iter().map(|_| None).collect(),
                 lent: None,
             })
         };
@@ -145,7 +145,7 @@ impl Inlet {
     /// Takes a piece that has arrived.
     pub(super) fn take(&mut self, slot: usize, piece: usize, came: Arrived) {
         let slot = &mut self.slots[slot];
-        match (came, slot.apart.get_mut(piece)) {
+        match (came, slot.remote.get_mut(piece)) {
             (Arrived::Ended(message), Some(place)) => *place = Some(message),
             (came, _) => slot.whole = Some(came.buffer()),
         }
@@ -189,28 +189,28 @@ impl Inlet {
     }
 
     /// Returns the block in a complete slot, and those of its pieces that are in other ranks' memory.
-    pub(super) fn whole_and_apart(&mut self, slot: usize) -> (&mut Buffer, Apart<'_>) {
+    pub(super) fn whole_and_remote(&mut self, slot: usize) -> (&mut Buffer, RemotePieces<'_>) {
         let slot = &mut self.slots[slot];
         let Some(whole) = &mut slot.whole else { unreachable!("a complete slot has its block") };
         let columns = whole.len() / self.block_rows / ELEMENT_BYTES;
-        (whole, Apart { pieces: &slot.apart, columns })
+        (whole, RemotePieces { pieces: &slot.remote, columns })
     }
 
     /// Copies the pieces of a complete block that are in other ranks' memory.
     pub(super) fn bring(&mut self, rank: &mut dyn Rank, slot: usize) -> Result<()> {
-        let (whole, apart) = self.whole_and_apart(slot);
-        if apart.is_empty() {
+        let (whole, remote) = self.whole_and_remote(slot);
+        if remote.is_empty() {
             return Ok(());
         }
-        apart.bring(rank, whole.elements_mut());
+        remote.bring(rank, whole.elements_mut());
         self.release(rank, slot)
     }
 
     /// Releases the pieces in other ranks' memory, so that their senders may use it again.
     pub(super) fn release(&mut self, rank: &mut dyn Rank, slot: usize) -> Result<()> {
         let slot = &mut self.slots[slot];
-        for (place, apart) in slot.pieces.iter_mut().zip(&mut slot.apart) {
-            if let Some(message) = apart.take() {
+        for (place, remote) in slot.pieces.iter_mut().zip(&mut slot.remote) {
+            if let Some(message) = remote.take() {
                 *place = Some(rank.release(message)?);
             }
         }

@@ -94,7 +94,7 @@ impl Member {
             return work_alone(parts, &mut flow);
         }
         parts.iter_mut().for_each(|part| part.begin(trial.instances));
-        while go_on(parts, &mut flow)? {}
+        while advance(parts, &mut flow)? {}
         Ok(())
     }
 
@@ -121,7 +121,7 @@ impl Member {
 
 /// Posts and sends as much as possible, and then makes one step of the part that is ready and furthest down the chain,
 /// or waits until something arrives. Returns false when all is done.
-fn go_on(parts: &mut [MemberPart], flow: &mut Flow<'_>) -> Result<bool> {
+fn advance(parts: &mut [MemberPart], flow: &mut Flow<'_>) -> Result<bool> {
     loop {
         parts.iter_mut().try_for_each(|part| part.prepare(flow))?;
         let mut changed = false;

@@ -10,14 +10,13 @@
 //! complete. A corner turn needs the whole matrix, and passes it on when it is complete.
 //!
 //! # Modules
-//! [`chain`](crate::chain) describes a chain, and its messages. [`inlet`] (with [`apart`]) and [`outgoing`] are the two
-//! sides of a part; [`stage`], [`source`] and [`sink`] are the three kinds of parts; [`member`] is a rank with its
-//! parts. [`function`] applies the [functions of stages](crate::stage_functions), and [`expected`] does the same
+//! [`chain`](crate::chain) describes a chain, and its messages. [`inlet`] (with [`remote_pieces`]) and [`outgoing`] are
+//! the two sides of a part; [`stage`], [`source`] and [`sink`] are the three kinds of parts; [`member`] is a rank with
+//! its parts. [`function`] applies the [functions of stages](crate::stage_functions), and [`expected`] does the same
 //! directly, to the matrices of a [`scene`] or to random ones. [`results`] makes measurements of the recorded
 //! [`stamps`] and [`detection`]s, [`rounds`] of the times back to back. The benchmark is
 //! `programs::real_time::pipeline`.
 
-mod apart;
 mod detection;
 mod expected;
 mod flow;
@@ -28,6 +27,7 @@ mod mode;
 mod outgoing;
 mod pending;
 mod predicted;
+mod remote_pieces;
 mod results;
 mod rounds;
 mod scene;

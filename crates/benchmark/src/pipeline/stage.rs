@@ -190,9 +190,9 @@ impl StagePart {
     /// Applies all functions except the corner turn to the block in a slot, if they are `wanted`, and copies its pieces
     /// into place.
     fn work(&mut self, rank: &mut dyn Rank, slot: usize, wanted: bool) -> Result<()> {
-        let (whole, apart) = self.inlet.whole_and_apart(slot);
-        if !apart.is_empty() {
-            self.functions.rows_apart(rank, whole, &apart, wanted)?;
+        let (whole, remote) = self.inlet.whole_and_remote(slot);
+        if !remote.is_empty() {
+            self.functions.rows_with_remote(rank, whole, &remote, wanted)?;
             return self.inlet.release(rank, slot);
         }
         if wanted { self.functions.rows(rank, whole) } else { Ok(()) }

@@ -4,7 +4,7 @@
 //! before, and misses no deadline until all queues are full. The latency shows it long before: in the second half of a
 //! trial the smallest latency is larger than in the first half. A chain that sustains its period and was delayed by a
 //! pause catches up, and its latency returns to its earlier value. The least latency of each half is therefore a better
-//! criterion than the median (decision 0026).
+//! criterion than the median (decision 0017).
 
 use analysis::replay::falls_behind;
 use contract::TimeSpan;

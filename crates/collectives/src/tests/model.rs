@@ -103,7 +103,7 @@ impl Member {
     }
 
     /// Takes one of the available messages, or begins the next round. Returns false if neither is possible.
-    fn go_on(&mut self, messages: &mut Messages, random: &mut SplitMix64) -> bool {
+    fn advance(&mut self, messages: &mut Messages, random: &mut SplitMix64) -> bool {
         if self.waits_for.is_empty() {
             if self.has_ended {
                 return false;
@@ -151,7 +151,7 @@ pub(super) fn run(
     let mut idle = 0;
     while members.iter().any(|member| !member.has_ended) {
         let index = random.below(members.len());
-        let moved = members[index].go_on(&mut messages, &mut random);
+        let moved = members[index].advance(&mut messages, &mut random);
         idle = if moved { 0 } else { idle + 1 };
         assert!(idle < 1000 * members.len(), "seed {seed}: nobody goes on");
     }

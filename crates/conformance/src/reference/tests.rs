@@ -23,17 +23,17 @@ fn a_message_arrives() {
 
 #[test]
 fn a_rank_that_fails_is_named_to_all_others() {
-    let told = Mutex::new(Vec::new());
+    let results = Mutex::new(Vec::new());
     let outcome = run(3, |machine| {
         if machine.rank() == 1 {
             return Err(Error::Program("the check sum is wrong".into()));
         }
         let result = machine.receive(Source::Rank(1), TAG.into(), &mut []).map(drop);
-        told.lock().unwrap().push(result.clone());
+        results.lock().unwrap().push(result.clone());
         result
     });
     let died = Error::RankDied { rank: 1, how: "the check sum is wrong".into() };
-    assert_eq!(told.into_inner().unwrap(), [Err(died.clone()), Err(died)]);
+    assert_eq!(results.into_inner().unwrap(), [Err(died.clone()), Err(died)]);
     assert_eq!(outcome, Err((1, Error::Program("the check sum is wrong".into()))));
 }
 

@@ -40,7 +40,7 @@ impl Lab {
         let context = NewContext { number: NUMBER, members: &members, me, offers: &nothing };
         let place = endpoint.open_context(context)?;
         let context = Context::of(NUMBER, place, members, me, size, |one| endpoint.host_of(one));
-        let offers = tell_all(endpoint, &part.offer())?;
+        let offers = exchange_offers(endpoint, &part.offer())?;
         let mut lab = Lab(RankWindow::open(endpoint, memory, part, context, &offers)?);
         lab.fence(endpoint)?;
         Ok(lab)
@@ -153,7 +153,7 @@ impl Lab {
 }
 
 /// Exchanges the offers of all members.
-fn tell_all<E: Endpoint>(endpoint: &mut E, own: &WindowOffer) -> Result<Vec<WindowOffer>> {
+fn exchange_offers<E: Endpoint>(endpoint: &mut E, own: &WindowOffer) -> Result<Vec<WindowOffer>> {
     let (me, size, context) = (endpoint.rank(), endpoint.size(), 2 * NUMBER + 1);
     for other in (0..size).filter(|&other| other != me) {
         endpoint.send(Destination { rank: other, context, tag: ADDRESSES }, &own.to_bytes())?;

@@ -186,7 +186,7 @@ impl RankWindow {
                 self.wait(endpoint, &[], |window, _| Ok(window.requests_served() >= count))
             }
             WindowCall::Serve(_) => Ok(()),
-            WindowCall::Advance => self.go_on(endpoint),
+            WindowCall::Advance => self.advance_over(endpoint),
         }
     }
 
@@ -210,7 +210,7 @@ impl RankWindow {
     }
 
     /// Polls once. A polling rank yields to others if not every rank has a processor.
-    fn go_on<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
+    fn advance_over<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
         endpoint.progress()?;
         self.window.advance(endpoint)?;
         if let Some(request) = self.window.hopeless(endpoint) {

@@ -12,6 +12,7 @@ mod observation;
 mod pattern;
 mod pipeline;
 mod prediction;
+mod reading;
 mod real_time;
 mod recorded;
 mod run;
@@ -21,12 +22,11 @@ mod tradeoff;
 mod traffic;
 mod values;
 
-use std::num::NonZeroU64;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::STATUS_USAGE;
 pub(crate) use benchmark::Sizes;
@@ -41,6 +41,10 @@ pub(crate) use observation::ObservationArguments;
 pub(crate) use pattern::{CornerTurnArguments, PmpArguments};
 pub(crate) use pipeline::PipelineArguments;
 pub(crate) use prediction::{Compute, PredictionArguments, ReplayArguments};
+pub(crate) use reading::{
+    CalibrateArguments, FitArguments, ListArguments, MachinesAction, MachinesArguments,
+    ReportArguments, ReproduceArguments,
+};
 pub(crate) use real_time::{RealTimeArguments, TaskArguments};
 pub(crate) use recorded::{Typed, command_to_resume, shown, words_of_this_process};
 pub(crate) use run::{RunArguments, RunFormat};
@@ -147,101 +151,6 @@ pub(crate) enum Command {
     Sci(SciArguments),
     /// Compare the gain of faster processors and faster links on a simulated machine
     Tradeoff(TradeoffArguments),
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct ListArguments {
-    /// A benchmark or group to explain
-    #[arg(value_name = "NAME")]
-    pub(crate) name: Option<String>,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct ReportArguments {
-    /// Results files
-    #[arg(value_name = "RUN", required = true)]
-    pub(crate) runs: Vec<PathBuf>,
-
-    /// HTML file to make [default: beside the first results file]
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-
-    /// Print all tables of the runs, and make no HTML file
-    #[arg(long, conflicts_with = "output")]
-    pub(crate) tables: bool,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct CalibrateArguments {
-    /// The results file. It must have ping-pong between 2 ranks over sizes. Bandwidth, two-way-bandwidth, copy and
-    /// clock-cost make the twin more accurate; clock gives it the pauses of the machine. Use `run --turns 5` if the
-    /// speed of the machine changes by itself
-    #[arg(value_name = "RUN")]
-    pub(crate) run: PathBuf,
-
-    /// The machine file to make, ending in .toml; its name becomes the name of the machine
-    #[arg(short, long, value_name = "FILE", required_unless_present_any = ["validate", "tails"])]
-    pub(crate) output: Option<PathBuf>,
-
-    /// Show how well a twin made from every other size predicts the other sizes and benchmarks of the run
-    #[arg(long)]
-    pub(crate) validate: bool,
-
-    /// Show what the pauses that the run's clock saw do to an allreduce, alone and beside computing: as it was measured
-    /// (noise, allreduce), on the twin with the pauses, and without
-    #[arg(long)]
-    pub(crate) tails: bool,
-
-    /// The numbers of ranks to predict for --tails, beside those that were measured [default: 16]
-    #[arg(long, value_name = "LIST", requires = "tails")]
-    pub(crate) ranks: Option<RankCounts>,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct ReproduceArguments {
-    /// A paper or one of its tables, such as mitre-1995 or mitre-1995/4.4 [default: all]
-    #[arg(value_name = "PAPER[/TABLE]")]
-    pub(crate) table: Option<String>,
-
-    /// How to write the cells; json is one list of {id, unit, published, ours, how, error}
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: Format,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct MachinesArguments {
-    /// `show` explains a machine; without it, the built-in machines are listed
-    #[command(subcommand)]
-    pub(crate) action: Option<MachinesAction>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum MachinesAction {
-    /// Explain a machine: its network, the cost of a message, and the source of each number
-    Show {
-        /// The name of a machine, or a machine file (ending in .toml)
-        #[arg(value_name = "NAME")]
-        name: String,
-
-        /// Print the file of a built-in machine instead, as a beginning of your own
-        #[arg(long)]
-        toml: bool,
-    },
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct FitArguments {
-    /// The results file
-    #[arg(value_name = "RUN")]
-    pub(crate) run: PathBuf,
-
-    /// Fit LogGP to each call on 2 to 4 ranks, and show how well it predicts the times on more ranks
-    #[arg(long)]
-    pub(crate) loggp: bool,
-
-    /// The maximum length of a packet in bytes, for --loggp: each further packet of a message has a cost
-    #[arg(long, value_name = "BYTES", default_value = "2048", requires = "loggp")]
-    pub(crate) packet: NonZeroU64,
 }
 
 /// Reads the command line of this process. Writes help and versions to standard output, and errors to standard error.

@@ -76,8 +76,14 @@ pub(crate) struct PredictionArguments {
 pub(super) const COMPUTE_OF_RECORDINGS: &str = "The time of computing: measured (as recorded), measured*FACTOR, such as \
      measured*0.5 for a processor twice as fast, or none [default: measured]";
 
+const REPLAY_EXAMPLES: &str = "\
+Examples:
+  cornerstone replay program.rec --fabric sim:cluster                   on another machine
+  cornerstone replay program.rec --fabric sim:cluster --compute none    its messages alone
+  cornerstone replay program.rec --to program.goal                      a file of LogGOPSim";
+
 #[derive(Args, Debug)]
-#[command(mut_arg("compute", |arg| arg.help(COMPUTE_OF_RECORDINGS)))]
+#[command(after_help = REPLAY_EXAMPLES, mut_arg("compute", |arg| arg.help(COMPUTE_OF_RECORDINGS)))]
 pub(crate) struct ReplayArguments {
     /// The recording, made by `cornerstone launch --fabric sim:MACHINE --record FILE`, or a file of another simulator:
     /// FILE.goal of LogGOPSim, FILE.ti or .txt of SimGrid (time-independent traces, or an index that names one file a

@@ -164,7 +164,7 @@ const PARTS: &str = "period=TIME, latency=TIME, jitter=TIME and miss=SHARE";
 
 impl RealTimeArguments {
     /// Returns the option of a search that stands beside a period that is required.
-    pub(crate) fn beside_required_period(&self) -> Option<&'static str> {
+    pub(crate) fn with_required_period(&self) -> Option<&'static str> {
         self.require.and_then(|required| required.period)?;
         let of_searches = [
             ("--guess", self.guess.is_some()),

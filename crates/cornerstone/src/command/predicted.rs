@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn what_threads_compute_is_told_where_it_is_much() {
-        let told = |uncounted_us: &[u64]| {
+        let warning = |uncounted_us: &[u64]| {
             let mut ranks = predicted(uncounted_us.len() as u64).ranks;
             for (rank, &us) in ranks.iter_mut().zip(uncounted_us) {
                 rank.uncounted = TimeSpan::from_us(us);
@@ -184,11 +184,11 @@ mod tests {
             uncounted(&ranks)
         };
         // Ranks end after 100 ms, so the least share of 1 % is 1 ms.
-        assert_eq!(told(&[999, 0]), None);
-        let one = told(&[0, 1000]).unwrap();
+        assert_eq!(warning(&[999, 0]), None);
+        let one = warning(&[0, 1000]).unwrap();
         assert!(one.starts_with("rank 1: other threads computed 1"), "{one}");
         assert!(one.contains("ms, which virtual time does not count"), "{one}");
-        let several = told(&[2000, 500, 6000, 4000]).unwrap();
+        let several = warning(&[2000, 500, 6000, 4000]).unwrap();
         assert!(several.starts_with("ranks 0, 2, 3: other threads computed 2"), "{several}");
         assert!(several.contains("to 6") && several.contains("by rank, median 4"), "{several}");
         // In a longer run the same time is less than that share.

@@ -30,7 +30,7 @@ pub(crate) fn execute(arguments: ReportArguments) -> Result<ExitCode, Failure> {
 
 fn default_path(paths: &[PathBuf], runs: &[Run]) -> PathBuf {
     match runs {
-        [_] => results::beside(&paths[0]),
+        [_] => results::report_path(&paths[0]),
         _ => {
             let labels: Vec<&str> = runs.iter().map(|run| run.label.as_str()).collect();
             // The length of file names is limited, so a report of many runs has the first name and their number.

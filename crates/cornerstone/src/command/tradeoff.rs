@@ -86,7 +86,7 @@ fn question(arguments: &TradeoffArguments, machine: &Machine) -> Result<Tradeoff
 fn in_words(machine: &Machine, question: &TradeoffQuestion, found: &[CallTradeoff]) -> String {
     let mut text = format!(
         "{}.\nProcessors {} times as fast, links {} times as fast, or both; times are predicted,\n\
-         in parentheses beside the machine as it is.\n",
+         in parentheses cell the machine as it is.\n",
         machine.title, question.clock, question.links
     );
     for CallTradeoff { call, over_sizes, over_ranks } in found {
@@ -105,11 +105,11 @@ fn curve(what: &str, curve: &SystemCurve, named: impl Fn(u64) -> String) -> Stri
     let header = std::iter::once(what).chain(SYSTEMS).map(String::from).collect::<Vec<_>>();
     let rows = curve.points.iter().map(|point| {
         let base = point.time_us[0];
-        let beside = |(system, us): (usize, &f64)| match system {
+        let cell = |(system, us): (usize, &f64)| match system {
             0 => quantity(*us, "us"),
             _ => format!("{} ({:.2})", quantity(*us, "us"), us / base),
         };
-        let times = point.time_us.iter().enumerate().map(beside);
+        let times = point.time_us.iter().enumerate().map(cell);
         std::iter::once(named(point.at)).chain(times).collect()
     });
     let mut text = table(&header, 0, rows.collect());

@@ -163,8 +163,8 @@ fn ended(status: Option<i32>) -> String {
 /// Returns the most informative line of standard error: the first about an error, or else the last.
 fn last_words(stderr: &str) -> String {
     let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
-    let told = lines().find(|line| line.contains("error")).or_else(|| lines().next_back());
-    told.map_or_else(String::new, |line| format!(": {line}"))
+    let chosen = lines().find(|line| line.contains("error")).or_else(|| lines().next_back());
+    chosen.map_or_else(String::new, |line| format!(": {line}"))
 }
 
 /// Path of a results file for one launch, which is removed with its report.
@@ -183,7 +183,7 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // A file that was never written cannot be removed.
         let _ = std::fs::remove_file(&self.0);
-        let _ = std::fs::remove_file(results::beside(&self.0));
+        let _ = std::fs::remove_file(results::report_path(&self.0));
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn outcomes(benchmark: &Benchmark) -> Markup {
                 li {
                     b { (full_label(point.measurement)) ": " }
                     (outcome(search).join("; ")) "."
-                    @if let Some(cost) = chain_cost(|metric| beside(benchmark, point, metric)) {
+                    @if let Some(cost) = chain_cost(|metric| metric_of_same_case(benchmark, point, metric)) {
                         " " (capitalised(&cost.join(", "))) "."
                     }
                 }
@@ -39,7 +39,11 @@ pub(super) fn outcomes(benchmark: &Benchmark) -> Markup {
 }
 
 /// Returns another metric of the same measurement.
-fn beside<'a>(benchmark: &Benchmark<'a>, point: &Point, metric: &str) -> Option<&'a Measurement> {
+fn metric_of_same_case<'a>(
+    benchmark: &Benchmark<'a>,
+    point: &Point,
+    metric: &str,
+) -> Option<&'a Measurement> {
     let own = point.measurement;
     let is_of = |other: &&Point| {
         let m = other.measurement;

@@ -31,10 +31,10 @@ pub(super) fn references(benchmark: &Benchmark, metric: &Metric, plot: &Plot) ->
         |m: &Measurement| m.parameters.get(RULE).is_some_and(|rule| rule.to_string() == UNIFORM);
     let uniform = metric.points.iter().filter(|point| is_uniform(point.measurement));
     let reference = |(run, m): (usize, &Measurement)| {
-        let is_beside = |line: &&Line| line.run == run && differ_by_rule(line.points[0].1, m);
-        let beside = plot.lines.iter().filter(is_beside);
+        let is_comparable = |line: &&Line| line.run == run && differ_by_rule(line.points[0].1, m);
+        let comparable = plot.lines.iter().filter(is_comparable);
         let x: BTreeSet<u64> =
-            beside.flat_map(|line| line.points.iter().map(|(x, _)| *x)).collect();
+            comparable.flat_map(|line| line.points.iter().map(|(x, _)| *x)).collect();
         let y = vec![rounded(m.summary.median, 5); x.len()];
         let label = label(m, &varying);
         (x.len() > 1).then(|| Reference { label, run, x: x.into_iter().collect(), y })

@@ -34,7 +34,7 @@ pub(super) fn free_path(folder: &Path, header: &RunHeader) -> PathBuf {
 }
 
 /// Returns the path of the report that belongs to a results file.
-pub(crate) fn beside(results: &Path) -> PathBuf {
+pub(crate) fn report_path(results: &Path) -> PathBuf {
     results.with_extension("html")
 }
 
@@ -56,6 +56,6 @@ mod tests {
 
     #[test]
     fn a_report_lies_beside_its_results() {
-        assert_eq!(beside(Path::new("results/a.b.jsonl")), Path::new("results/a.b.html"));
+        assert_eq!(report_path(Path::new("results/a.b.jsonl")), Path::new("results/a.b.html"));
     }
 }

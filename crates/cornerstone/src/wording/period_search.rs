@@ -327,12 +327,12 @@ mod tests {
             trials: vec![trial(3, 0.026)],
             ..found(SearchEnd::OnePeriod, None, None)
         };
-        let told = verdict(&search);
+        let words = verdict(&search);
         assert!(
-            told.starts_with(
+            words.starts_with(
                 "3 of 300 instances of 5.00 ms missed, which leaves the period undecided"
             ),
-            "{told}"
+            "{words}"
         );
         assert!(reservation(&search).unwrap().contains("--duration"));
     }
@@ -341,7 +341,7 @@ mod tests {
     fn launches_that_tried_one_period_are_counted_by_their_verdicts() {
         let sustaining = Trial { sustained: true, ..trial(0, 0.0099) };
         let refusing = Trial { refused: true, ..trial(9, 0.06) };
-        let told = |refused, sustained, trials: &[&Trial]| {
+        let verdict_of = |refused, sustained, trials: &[&Trial]| {
             let trials: Vec<Trial> = trials.iter().map(|&trial| trial.clone()).collect();
             verdict(&PeriodSearch {
                 launches: trials.len(),
@@ -350,18 +350,18 @@ mod tests {
             })
         };
         let wanted = "(wanted: at most 1 % missed, at 95 % confidence";
-        let every = told(None, Some(5e3), &[&sustaining, &sustaining]);
+        let every = verdict_of(None, Some(5e3), &[&sustaining, &sustaining]);
         let shown = "5.00 ms is sustained: 0 of 600 missed, at most 0.90 %";
         assert_eq!(every, format!("{shown} {wanted}; 2 launches: 2 sustained)"));
-        let some = told(Some(5e3), None, &[&sustaining, &refusing, &trial(3, 0.026)]);
+        let some = verdict_of(Some(5e3), None, &[&sustaining, &refusing, &trial(3, 0.026)]);
         let verdicts = "3 launches: 1 sustained, 1 refused, 1 undecided";
         let against = "5.00 ms is refused: 9 of 300 missed, at least 0.30 %";
         assert_eq!(some, format!("{against} {wanted}; {verdicts})"));
         // 300 instances with 3 missed, and 300 with none.
-        let open = told(None, None, &[&trial(3, 0.026), &sustaining]);
+        let open = verdict_of(None, None, &[&trial(3, 0.026), &sustaining]);
         let missed = "3 of 600 instances of 5.00 ms missed, which leaves the period undecided";
         assert_eq!(open, format!("{missed} {wanted}; 2 launches: 1 sustained, 1 undecided)"));
-        let alone = told(Some(5e3), None, &[&refusing]);
+        let alone = verdict_of(Some(5e3), None, &[&refusing]);
         assert_eq!(alone, format!("{against} {wanted})"));
     }
 

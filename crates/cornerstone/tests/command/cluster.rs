@@ -37,11 +37,11 @@ int main(int argc, char **argv) {
     CHECK(seen == (1 << size) - 1);
     MPI_Waitall(size - 1, sends, MPI_STATUSES_IGNORE);
     for (int turn = 0; turn < 50; turn++) {
-        int root = turn % size, one = rank + turn, sum = 0, told = rank == root ? turn : -1;
+        int root = turn % size, one = rank + turn, sum = 0, value = rank == root ? turn : -1;
         MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         CHECK(sum == size * turn + size * (size - 1) / 2);
-        MPI_Bcast(&told, 1, MPI_INT, root, MPI_COMM_WORLD);
-        CHECK(told == turn);
+        MPI_Bcast(&value, 1, MPI_INT, root, MPI_COMM_WORLD);
+        CHECK(value == turn);
         MPI_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
         MPI_Barrier(MPI_COMM_WORLD);
     }

@@ -84,6 +84,10 @@ const NOT_RUN: &[(&str, &str)] = &[
          --out ${fabric%:*}.jsonl\ndone",
         "needs MPICH",
     ),
+    (
+        "cornerstone fit RUN.jsonl --loggp",
+        "needs times on several numbers of ranks; tests/command/tradeoff.rs fits them",
+    ),
     ("cornerstone run clock --duration 1min --limit 100us", "takes a minute"),
     ("cornerstone run hartstone --duration 5s", "its trials take 5 s each"),
     ("mpiexec -hosts alpha,beta -ppn 8 ./program", "needs these hosts"),

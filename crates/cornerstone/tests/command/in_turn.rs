@@ -122,7 +122,7 @@ fn a_launch_that_fails_among_many_is_left_out_with_its_partner() {
 
 /// A command of Cornerstone in a file of this name. It adds a line to `NAME.log` for each launch, with what it is told of
 /// the launches before; `begin` comes before the program.
-fn told(lab: &Lab, name: &str, begin: &str) -> String {
+fn logging_command(lab: &Lab, name: &str, begin: &str) -> String {
     let program = env!("CARGO_BIN_EXE_cornerstone");
     let log = format!("echo ${{CORNERSTONE_LAUNCHES_BEFORE-none}} >> {name}.log");
     lab.write(name, &format!("{log}\nexec {begin} {program} \"$@\"\n"));
@@ -140,7 +140,8 @@ const SHORTLY: [&str; 6] = ["compare", "--measure", "--within", "5s", "--out", "
 #[test]
 fn both_commands_of_a_pair_get_the_same_places_and_each_pair_others() {
     let lab = Lab::new();
-    let [old, new] = ["cornerstone-old", "cornerstone-new"].map(|name| told(&lab, name, ""));
+    let [old, new] =
+        ["cornerstone-old", "cornerstone-new"].map(|name| logging_command(&lab, name, ""));
     let ended = lab.run(&[&SHORTLY[..], &[&old, &format!("{new} --launches 2")]].concat());
     assert!(matches!(ended.status, Some(0 | 1 | 3)), "{ended:#?}");
     // Two launches of a pair have places of their own, so the next pair has others than both.
@@ -154,8 +155,8 @@ fn both_commands_of_a_pair_get_the_same_places_and_each_pair_others() {
 #[test]
 fn a_command_that_deals_no_places_keeps_the_other_one_from_it() {
     let lab = Lab::new();
-    let old = told(&lab, "cornerstone-old", "env -u CORNERSTONE_LAUNCHES_BEFORE");
-    let new = told(&lab, "cornerstone-new", "");
+    let old = logging_command(&lab, "cornerstone-old", "env -u CORNERSTONE_LAUNCHES_BEFORE");
+    let new = logging_command(&lab, "cornerstone-new", "");
     let ended = lab.run(&[&SHORTLY[..], &[&old, &new]].concat());
     assert!(matches!(ended.status, Some(0 | 1 | 3)), "{ended:#?}");
     assert!(ended.stderr.contains("note: command A does not deal the places"), "{ended:#?}");
@@ -167,7 +168,7 @@ fn a_command_that_deals_no_places_keeps_the_other_one_from_it() {
 #[test]
 fn a_check_launches_a_command_of_one_launch_with_places_dealt_anew() {
     let lab = Lab::new();
-    let command = format!("{} --launches 1", told(&lab, "cornerstone", ""));
+    let command = format!("{} --launches 1", logging_command(&lab, "cornerstone", ""));
     lab.succeed(&["check", "--against", "past", "--add", &command]);
     let text = std::fs::read_to_string(lab.path("cornerstone.log")).unwrap();
     // Six launches reach 95 %.

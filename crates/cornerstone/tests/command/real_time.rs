@@ -88,10 +88,10 @@ fn pauses_that_were_measured_are_those_of_the_twin_made_from_them() {
     assert!(second.len() == 2 && second[0][0] == 50.0 && second[1][0] == 170.0, "{before:#?}");
 
     let made = lab.succeed(&["calibrate", "measured.jsonl", "-o", "twin.toml"]);
-    for told in
+    for words in
         ["every 50000 us, 20", "on every processor, at once", "every 170000 us", "on processor 1"]
     {
-        assert!(made.stdout.contains(told), "{told}: {made:#?}");
+        assert!(made.stdout.contains(words), "{words}: {made:#?}");
     }
     measure_pauses("sim:twin.toml", "again.jsonl", &[]);
     let after = kinds(&lab, "again.jsonl");
@@ -124,8 +124,8 @@ fn pauses_are_told_by_kind_in_words_and_shown_over_time_in_the_report() {
     let words =
         ["run", "clock", "--ranks", "2", "--duration", "2s", "--fabric", "sim:pausing.toml"];
     let ended = lab.succeed(&[&words[..], &["--out", "a.jsonl"]].concat());
-    for told in ["processor 0: pauses over", "every 50.0 ms: 2.", "every 170 ms: "] {
-        assert!(ended.stdout.contains(told), "{told}: {ended:#?}");
+    for words in ["processor 0: pauses over", "every 50.0 ms: 2.", "every 170 ms: "] {
+        assert!(ended.stdout.contains(words), "{words}: {ended:#?}");
     }
     let page = std::fs::read_to_string(lab.path("a.html")).unwrap();
     for shown in ["processor 1: ", "Pauses over time", "Kinds of pauses", "mark kind-1\""] {
@@ -223,7 +223,7 @@ fn a_load_is_put_at_either_end_and_makes_the_period_longer() {
 #[test]
 fn what_is_wrong_with_a_period_or_its_search_is_told_before_anything_runs() {
     let lab = Lab::new();
-    for (words, told) in [
+    for (words, names) in [
         (&["--duration", "soon"][..], &["--duration", "soon"][..]),
         (&["--duration", "0s"], &["--duration"]),
         (&["--threshold", "often"], &["--threshold", "often"]),
@@ -242,7 +242,7 @@ fn what_is_wrong_with_a_period_or_its_search_is_told_before_anything_runs() {
         (&["--period", "5ms", "--guess", "1ms"], &["--period", "--guess"]),
         (&["--duration", "1s", "--instances", "5"], &["--duration", "--instances"]),
     ] {
-        lab.run(&[&["run", "hartstone"], words].concat()).refuses(2, told);
+        lab.run(&[&["run", "hartstone"], words].concat()).refuses(2, names);
     }
     lab.run(&["run", "hartstone", "--ranks", "1"]).refuses(2, &["hartstone", "1"]);
     assert!(!lab.path("results").exists(), "nothing was measured, so nothing is written");
@@ -256,12 +256,12 @@ fn several_searches_are_compared_and_what_they_found_is_kept_up_once_more() {
     let ended = lab.succeed(
         &[&words[..], &["--searches", "2", "--confirm", "3", "--out", "a.jsonl"]].concat(),
     );
-    for told in [
+    for words in [
         "1 of 1 pairs of 2 searches overlap",
         "confirmed: tested for",
         "2 of 2 searches ended with a confirmed period",
     ] {
-        assert!(ended.stdout.contains(told), "{told}: {ended:#?}");
+        assert!(ended.stdout.contains(words), "{words}: {ended:#?}");
     }
     let found = lab.measurements("a.jsonl");
     let period = found.iter().find(|m| m["metric"] == "period").unwrap();

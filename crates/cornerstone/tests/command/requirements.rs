@@ -185,9 +185,9 @@ fn a_proof_that_is_refused_when_it_is_continued_replaces_its_period() {
     lab.write("even.toml", &slow.join("\n"));
     let resume = ["run", "--resume", "a.jsonl", "--fabric", "sim:even.toml", "--instances", "2000"];
     lab.run(&resume).refuses(1, &["1.00 ms is refused"]);
-    let told = lab.run(&["report", "--tables", "a.jsonl"]);
-    assert!(told.stdout.contains("1.00 ms is refused"), "{told:#?}");
-    assert!(!told.stdout.contains("is not refused"), "{told:#?}");
+    let report = lab.run(&["report", "--tables", "a.jsonl"]);
+    assert!(report.stdout.contains("1.00 ms is refused"), "{report:#?}");
+    assert!(!report.stdout.contains("is not refused"), "{report:#?}");
 }
 
 #[test]

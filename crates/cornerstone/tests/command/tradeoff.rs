@@ -8,15 +8,15 @@ fn crossings_and_slopes_are_told_in_words_in_lines_and_as_data() {
     let words = ["tradeoff", "sharc-ring", "--clock", "3.75", "--links", "3.75"];
     let few =
         ["--calls", "allgather", "--sizes", "128,4KiB", "--ranks", "2,16", "--lengths", "4KiB"];
-    let told = lab.succeed(&[&words[..], &few].concat()).stdout;
+    let printed = lab.succeed(&[&words[..], &few].concat()).stdout;
     // Section 6: from 11 nodes on.
     assert!(
-        told.contains(
+        printed.contains(
             "up to 10.7 ranks more is gained by a faster clock, beyond that by faster links"
         ),
-        "{told}"
+        "{printed}"
     );
-    assert!(told.contains("26.7 % with both"), "{told}");
+    assert!(printed.contains("26.7 % with both"), "{printed}");
     let csv = lab.succeed(&[&words[..], &few, &["--format", "csv"]].concat()).stdout;
     // Two sizes and two numbers of ranks on four systems, and the header.
     assert_eq!(csv.lines().count(), 1 + 4 * 4, "{csv}");
@@ -39,9 +39,12 @@ fn the_buffers_that_limit_a_chain_are_named_before_and_after_it_runs() {
         kind = \"assumed\"\nfrom = \"a test\"\n";
     lab.write("slow.toml", slow);
     let words = ["tradeoff", "slow.toml", "--pipeline", "single.toml", "--buffers", "8"];
-    let told = lab.succeed(&words).stdout;
-    assert!(told.contains("the buffers limit the chain: with 8, a matrix would take"), "{told}");
-    assert!(told.contains("stage 2 (magnitude) 2 times as fast"), "{told}");
+    let printed = lab.succeed(&words).stdout;
+    assert!(
+        printed.contains("the buffers limit the chain: with 8, a matrix would take"),
+        "{printed}"
+    );
+    assert!(printed.contains("stage 2 (magnitude) 2 times as fast"), "{printed}");
     let csv = lab.succeed(&[&words[..], &["--format", "csv"]].concat()).stdout;
     // As it is, two stages, links, buffers, source and sink, and the header.
     assert_eq!(csv.lines().count(), 8, "{csv}");
@@ -86,17 +89,17 @@ fn parameters_of_few_ranks_predict_more_on_a_machine_whose_model_they_are() {
     let sizes =
         ["--ranks", "2,3,4,8,16", "--sizes", "4,128,2048,4KiB,8KiB,16KiB", "--out", "run.jsonl"];
     lab.succeed(&[&calls[..], &sizes].concat());
-    let told = lab.succeed(&["fit", "run.jsonl", "--loggp"]).stdout;
+    let printed = lab.succeed(&["fit", "run.jsonl", "--loggp"]).stdout;
     // The paper's own models deviate by at most 3.00 % from its machine. Full packets agree with them.
-    let errors = told.lines().skip_while(|line| !line.contains("largest error"));
+    let errors = printed.lines().skip_while(|line| !line.contains("largest error"));
     let errors: Vec<_> = errors.filter(|line| line.contains(" ranks: too ")).collect();
-    assert_eq!(errors.len(), 3, "{told}");
+    assert_eq!(errors.len(), 3, "{printed}");
     for line in errors {
         let mut shares = line
             .split_whitespace()
             .filter_map(|word| word.trim_end_matches('%').parse::<f64>().ok());
         let more = shares.nth(1).unwrap();
-        assert!(more < 3.0, "{line}\n{told}");
+        assert!(more < 3.0, "{line}\n{printed}");
     }
     lab.run(&["fit", "run.jsonl", "--loggp", "--packet", "0"]).refuses(2, &["--packet"]);
     lab.succeed(&[
@@ -124,9 +127,9 @@ fn a_recorded_program_is_replayed_on_other_systems() {
     let lab = Lab::new();
     std::fs::write(lab.path("program.ti"), PROGRAM).unwrap();
     let words = ["tradeoff", "cluster", "--program", "program.ti"];
-    let told = lab.succeed(&[&words[..], &["--report", "page.html"]].concat()).stdout;
-    assert!(told.contains("the most is gained by processors x 2 (2.0"), "{told}");
-    assert!(told.contains("cluster has no noise"), "{told}");
+    let printed = lab.succeed(&[&words[..], &["--report", "page.html"]].concat()).stdout;
+    assert!(printed.contains("the most is gained by processors x 2 (2.0"), "{printed}");
+    assert!(printed.contains("cluster has no noise"), "{printed}");
     let page = std::fs::read_to_string(lab.path("page.html")).unwrap();
     assert!(page.contains("<svg viewBox") && page.contains("links x 2: computing 150 µs"));
     let more = ["--machines", "paragon-osf1", "--topologies", "ring,bus", "--format", "json"];

@@ -209,7 +209,7 @@ impl Sockets {
                 let call = Some(call).filter(|call| call.id != CallId::NONE);
                 let note = CallNote { kind, context, number: tag, call };
                 if let Some(reply) = messages.take_call_note(from, note) {
-                    self.tell(from, reply);
+                    self.send_reply(from, reply);
                 }
             }
         }
@@ -220,7 +220,7 @@ impl Sockets {
         self.queue(to, Header { request, tag: receive.0, ..Header::new(kind::CTS) }, &[]);
     }
 
-    fn tell(&mut self, to: usize, note: CallNote) {
+    fn send_reply(&mut self, to: usize, note: CallNote) {
         let AgreedCall { id, bytes } =
             note.call.unwrap_or(AgreedCall { id: CallId::NONE, bytes: 0 });
         let kind = kind::CALL + note.kind as u32;
@@ -358,8 +358,13 @@ impl Transport for Sockets {
         Ok(())
     }
 
-    fn tell_call(&mut self, _messages: &mut Messages, to: usize, note: CallNote) -> Result<()> {
-        self.tell(to, note);
+    fn send_call_note(
+        &mut self,
+        _messages: &mut Messages,
+        to: usize,
+        note: CallNote,
+    ) -> Result<()> {
+        self.send_reply(to, note);
         Ok(())
     }
 

@@ -54,8 +54,8 @@ impl MpiEndpoint {
         }
         // Either the status or the error string of the MPI contains the length of the message.
         let counted = bytes_of(&self.library, status, true).ok().filter(|bytes| *bytes > room);
-        let told = counted.or_else(|| message_bytes_in(&self.library.error_string(code)));
-        told.filter(|bytes| *bytes > room).ok_or_else(error)
+        let length = counted.or_else(|| message_bytes_in(&self.library.error_string(code)));
+        length.filter(|bytes| *bytes > room).ok_or_else(error)
     }
 }
 

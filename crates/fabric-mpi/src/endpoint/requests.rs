@@ -229,8 +229,8 @@ impl MpiEndpoint {
         unsafe {
             library.check("MPI_Cancel", (library.general.cancel)(&mut operation.handle))?;
             let code = (library.general.wait)(&mut operation.handle, &mut status);
-            let told = (library.general.test_cancelled)(&status, &mut cancelled);
-            library.check("MPI_Test_cancelled", told)?;
+            let tested = (library.general.test_cancelled)(&status, &mut cancelled);
+            library.check("MPI_Test_cancelled", tested)?;
             if cancelled == 0 {
                 self.note_end(request, "MPI_Wait", code, &status);
                 return Ok(false);

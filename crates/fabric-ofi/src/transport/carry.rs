@@ -114,12 +114,12 @@ impl Transport for Libfabric {
     }
 
     fn leave(&mut self, messages: &mut Messages) -> Result<()> {
-        let told = self.tell_left(messages);
-        self.known(messages, told)
+        let result = self.announce_leaving(messages);
+        self.known(messages, result)
     }
 
-    fn tell_call(&mut self, messages: &mut Messages, to: usize, note: CallNote) -> Result<()> {
-        self.connections.tell_call(messages, to, note)
+    fn send_call_note(&mut self, messages: &mut Messages, to: usize, note: CallNote) -> Result<()> {
+        self.connections.send_call_note(messages, to, note)
     }
 
     fn advance_end(&mut self, messages: &mut Messages) -> Result<bool> {

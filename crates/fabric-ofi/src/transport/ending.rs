@@ -12,7 +12,7 @@ const POLLS_AFTER: u64 = 3;
 
 impl Libfabric {
     /// Informs all others that this rank starts no more messages of its own and receives none.
-    pub(super) fn tell_left(&mut self, messages: &mut Messages) -> Result<()> {
+    pub(super) fn announce_leaving(&mut self, messages: &mut Messages) -> Result<()> {
         self.end = End::Left;
         self.notify_all(messages, ImmediateData::Left(self.rank as u32))?;
         self.connections.leave(messages)

@@ -74,17 +74,17 @@ impl Levels {
 
     /// Returns the first member of a member's group.
     #[inline]
-    pub(crate) fn first_beside(self, member: usize) -> usize {
+    pub(crate) fn first_of_group(self, member: usize) -> usize {
         member / self.group_members * self.group_members
     }
 
     /// Returns the offset of a member's part of `bytes` bytes if the parts of a group lie side by side in `room` bytes,
     /// each in lines of its own, or `None` if they do not fit.
     #[inline]
-    pub(crate) fn place_beside(self, member: usize, bytes: usize, room: usize) -> Option<usize> {
+    pub(crate) fn place_in_group(self, member: usize, bytes: usize, room: usize) -> Option<usize> {
         let each = bytes.next_multiple_of(LINE_BYTES);
         let fit = each * self.group_members <= room;
-        fit.then_some((member - self.first_beside(member)) * each)
+        fit.then_some((member - self.first_of_group(member)) * each)
     }
 
     /// Counts member `me`, which has published its part of the step and makes the call `own`. If it is the last member
@@ -147,7 +147,7 @@ impl Levels {
         member: usize,
         lines: impl Fn(usize) -> Lines<'b>,
     ) -> &'b SlotHeader {
-        &lines(self.first_beside(member)).levels.release
+        &lines(self.first_of_group(member)).levels.release
     }
 }
 

@@ -28,16 +28,16 @@ impl Team {
     /// not as there are members. No pages are touched ahead, because at each member those of all members' boards would
     /// be. See docs/measurements.md#parts-of-a-group-side-by-side.
     fn place_in_levels(&self, levels: Levels, member: usize, slot: usize, bytes: usize) -> *mut u8 {
-        let beside = levels.place_beside(member, bytes, SLOT_BYTES);
-        let board = if beside.is_some() { levels.first_beside(member) } else { member };
-        self.slots(board).wrapping_add(slot * SLOT_BYTES + beside.unwrap_or(0))
+        let in_group = levels.place_in_group(member, bytes, SLOT_BYTES);
+        let board = if in_group.is_some() { levels.first_of_group(member) } else { member };
+        self.slots(board).wrapping_add(slot * SLOT_BYTES + in_group.unwrap_or(0))
     }
 
     /// Returns whether parts of `bytes` bytes lie side by side.
     #[inline]
     fn lie_side_by_side(&self, bytes: usize) -> bool {
         match self.arrivals {
-            Arrivals::InLevels(levels) => levels.place_beside(0, bytes, SLOT_BYTES).is_some(),
+            Arrivals::InLevels(levels) => levels.place_in_group(0, bytes, SLOT_BYTES).is_some(),
             _ => false,
         }
     }

@@ -85,20 +85,20 @@ impl Call<'_, '_> {
 
     /// Puts `send` of rank r into block r of every rank's `receive`. A rank without `send` has its block there already.
     ///
-    /// With `told`, the rank takes part with blocks of that length, so that all ranks detect the mismatch, and then
+    /// With `stated_bytes`, the rank takes part with blocks of that length, so that all ranks detect the mismatch, and then
     /// fails.
     pub(super) fn allgather(
         mut self,
         send: Option<&[u8]>,
         receive: &mut [u8],
         each: usize,
-        told: Option<usize>,
+        stated_bytes: Option<usize>,
     ) -> Result<()> {
-        if let Some(told) = told {
-            self.plan.pieces.bytes = told;
-            let mut scratch = vec![0; self.size() * told];
-            let failed = self.unequal("the block of this rank".into(), each, told);
-            return self.allgather(None, &mut scratch, told, None).and(failed);
+        if let Some(stated_bytes) = stated_bytes {
+            self.plan.pieces.bytes = stated_bytes;
+            let mut scratch = vec![0; self.size() * stated_bytes];
+            let failed = self.unequal("the block of this rank".into(), each, stated_bytes);
+            return self.allgather(None, &mut scratch, stated_bytes, None).and(failed);
         }
         let (me, pieces, copies_own) = (self.me(), self.pieces(), send.is_some());
         if let Some(send) = send {
@@ -117,20 +117,21 @@ impl Call<'_, '_> {
     }
 
     /// Copies block r of `send` of rank s to rank r, as block s of its `receive`. A rank without `send` has its blocks
-    /// in `receive`. `told` is as for `allgather`.
+    /// in `receive`. `stated_bytes` is as for `allgather`.
     pub(super) fn all_to_all(
         mut self,
         send: Option<&[u8]>,
         receive: &mut [u8],
         each: usize,
-        told: Option<usize>,
+        stated_bytes: Option<usize>,
     ) -> Result<()> {
         let (me, size) = (self.me(), self.size());
-        if let Some(told) = told {
-            self.plan.pieces.bytes = told;
-            let (blocks, mut scratch) = (vec![0; size * told], vec![0; size * told]);
-            let failed = self.unequal("the block of this rank".into(), each, told);
-            return self.all_to_all(Some(&blocks), &mut scratch, told, None).and(failed);
+        if let Some(stated_bytes) = stated_bytes {
+            self.plan.pieces.bytes = stated_bytes;
+            let (blocks, mut scratch) =
+                (vec![0; size * stated_bytes], vec![0; size * stated_bytes]);
+            let failed = self.unequal("the block of this rank".into(), each, stated_bytes);
+            return self.all_to_all(Some(&blocks), &mut scratch, stated_bytes, None).and(failed);
         }
         let copy = send.is_none().then(|| receive.to_vec());
         let send = send.or(copy.as_deref()).unwrap_or_default();

@@ -66,11 +66,11 @@ pub(crate) fn carry_out<'a>(
             own.all_to_all(slice_of(&send), whole(receive), bytes, stated_bytes)
         }
         (Collective::Reduce, Some(combine)) => {
-            let send = apart(&send, receive.as_deref());
+            let send = unaliased(&send, receive.as_deref());
             own.reduce(root, &send, whole(receive), combine)
         }
         (Collective::Allreduce, Some(combine)) => {
-            let send = apart(&send, receive.as_deref());
+            let send = unaliased(&send, receive.as_deref());
             own.allreduce(&send, whole(receive), combine)
         }
         _ => unreachable!("no plan of these calls uses boards"),
@@ -87,7 +87,7 @@ fn whole(memory: Option<&mut Writable>) -> &mut [u8] {
 }
 
 /// Returns the sent data; a copy of them, if the result goes to the same memory.
-fn apart<'m>(send: &'m Option<Readable>, receive: Option<&Writable>) -> Cow<'m, [u8]> {
+fn unaliased<'m>(send: &'m Option<Readable>, receive: Option<&Writable>) -> Cow<'m, [u8]> {
     let data = slice_of(send).unwrap_or_default();
     match receive.is_some_and(|receive| receive.as_mut_ptr().cast_const() == data.as_ptr()) {
         true => Cow::Owned(data.to_vec()),

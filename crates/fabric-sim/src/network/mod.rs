@@ -152,17 +152,17 @@ impl Network {
     }
 
     /// Returns whether a decision of this instant is open.
-    pub(crate) fn is_unsettled(&self) -> bool {
+    pub(crate) fn must_arbitrate(&self) -> bool {
         match self {
             Network::LogGp(_) | Network::Rings(_) => false,
-            Network::Packets(network) => network.is_unsettled(),
+            Network::Packets(network) => network.must_arbitrate(),
         }
     }
 
     /// Makes the decisions of this instant. All their requests have arrived.
-    pub(crate) fn settle(&mut self, agenda: &mut Agenda) {
+    pub(crate) fn arbitrate(&mut self, agenda: &mut Agenda) {
         if let Network::Packets(network) = self {
-            network.settle(agenda);
+            network.arbitrate(agenda);
         }
     }
 

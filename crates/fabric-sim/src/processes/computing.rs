@@ -256,10 +256,10 @@ mod tests {
 
     #[test]
     fn another_call_than_the_recorded_one_is_named() {
-        let told = |step| computing(&[send()]).before(step, 0).unwrap_err().to_string();
-        let words = told(Step::Call(Call::Collective));
+        let refusal = |step| computing(&[send()]).before(step, 0).unwrap_err().to_string();
+        let words = refusal(Step::Call(Call::Collective));
         assert!(words.contains("rank 0 comes to a collective of all ranks"), "{words}");
         assert!(words.contains("(a program)") && words.contains("has a send"), "{words}");
-        assert!(told(Step::End).contains("comes to its end"));
+        assert!(refusal(Step::End).contains("comes to its end"));
     }
 }

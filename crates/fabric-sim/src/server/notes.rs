@@ -173,7 +173,7 @@ impl<'a> Notes<'a> {
         {
             let Envelope { context, source, tag, .. } = *envelope;
             let selector = Selector { context, source: Some(source), tag: Some(tag) };
-            recorder.settle(self.rank, post.place, selector);
+            recorder.note_match(self.rank, post.place, selector);
         }
         self.note(RankEvent::End(self.started - 1 - post.number));
     }

@@ -178,8 +178,8 @@ fn faults_outside_of_the_machine_and_other_levels_are_refused() {
         ),
     ] {
         machine.faults = vec![Fault { at: at(1), until: None, broken }];
-        let told = refused(&machine, &Options::new(8));
-        assert!(told.ends_with(words), "{told}");
+        let refusal = refused(&machine, &Options::new(8));
+        assert!(refusal.ends_with(words), "{refusal}");
     }
 }
 
@@ -198,7 +198,7 @@ fn files_name_what_breaks_and_mistakes_in_them() {
     let broken = Broken::Link { network: 1, between: (0, 2) };
     let begin = Time::ZERO + TimeSpan::from_ns(1500);
     assert_eq!(link, Ok(Fault { at: begin, until: Some(at(9)), broken }));
-    for (lines, told) in [
+    for (lines, expected) in [
         ("at_us = 1", "f.toml, line 1: `fault` needs one of `link = [A, B]`, `port = NODE`"),
         (
             "at_us = 1\nport = 2",
@@ -219,7 +219,7 @@ fn files_name_what_breaks_and_mistakes_in_them() {
         ("att_us = 4", "f.toml, line 6: unknown field `att_us` (is it `at_us`?)"),
     ] {
         let found = error_of(read(lines));
-        assert!(found.starts_with(told), "{found}");
+        assert!(found.starts_with(expected), "{found}");
     }
 }
 
@@ -233,7 +233,7 @@ fn networks_that_cannot_be_are_refused() {
         );
         crate::machine::parse("m.toml", &text).unwrap_err().to_string()
     };
-    for (from, to, told) in [
+    for (from, to, expected) in [
         ("level = \"packets\"", "", "`level` must be \"packets\": only this level"),
         (
             "nodes = 8",
@@ -257,6 +257,6 @@ fn networks_that_cannot_be_are_refused() {
         ),
     ] {
         let found = refused(from, to);
-        assert!(found.contains(told), "{found}");
+        assert!(found.contains(expected), "{found}");
     }
 }

@@ -223,8 +223,8 @@ impl World {
             return Advanced::Rank(rank);
         }
         for _ in 0..EVENTS_UNWATCHED_MAX {
-            if self.network.is_unsettled() && !self.agenda.has_more_now() {
-                self.network.settle(&mut self.agenda);
+            if self.network.must_arbitrate() && !self.agenda.has_more_now() {
+                self.network.arbitrate(&mut self.agenda);
                 continue;
             }
             if self.await_computing() {

@@ -62,7 +62,7 @@ impl World {
     /// nothing will happen by itself, or if that is not known.
     pub(crate) fn quiet_until(&self) -> Option<Time> {
         // The network has events of this moment that are not in the agenda yet.
-        if self.network.is_unsettled() {
+        if self.network.must_arbitrate() {
             return None;
         }
         // Other ranks do not continue beside computing on a scheduled processor.
@@ -128,7 +128,7 @@ impl World {
         }
         let is_alone = self.concurrent.as_ref().is_none_or(ConcurrentComputing::is_empty);
         let may_jump =
-            event == Event::Wake(rank as u32) && !self.network.is_unsettled() && is_alone;
+            event == Event::Wake(rank as u32) && !self.network.must_arbitrate() && is_alone;
         if time <= self.now() || (may_jump && self.agenda.jump(time, rank as u32)) {
             return Next::Continue;
         }

@@ -102,7 +102,7 @@ impl Run<'_> {
             }
         }
         // A host that connects late gets the message that the others got.
-        if let Some((died, why)) = self.told.clone() {
+        if let Some((died, why)) = self.abort_reason.clone() {
             let message = Message::GiveUp { died, why };
             self.processes.iter_mut().for_each(|process| process.tell_once(&message));
         }
@@ -250,7 +250,7 @@ impl Run<'_> {
             };
             self.failure = Some(failure);
             self.is_secondhand = is_secondhand;
-            self.told = Some((died, why.clone()));
+            self.abort_reason = Some((died, why.clone()));
             let message = Message::GiveUp { died, why };
             self.ranks.iter().for_each(|rank| rank.send(&message));
             self.processes.iter_mut().for_each(|process| process.tell_once(&message));

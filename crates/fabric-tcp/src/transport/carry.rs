@@ -89,10 +89,10 @@ impl Transport for Connections {
     }
 
     fn leave(&mut self, messages: &mut Messages) -> Result<()> {
-        self.tell_all(messages, Kind::Leaving)
+        self.send_to_all(messages, Kind::Leaving)
     }
 
-    fn tell_call(&mut self, messages: &mut Messages, to: usize, note: CallNote) -> Result<()> {
+    fn send_call_note(&mut self, messages: &mut Messages, to: usize, note: CallNote) -> Result<()> {
         self.tell_note(messages, to, note)
     }
 

@@ -32,7 +32,7 @@ impl Connections {
         }
     }
 
-    pub(super) fn tell_all(&mut self, messages: &mut Messages, kind: Kind) -> Result<()> {
+    pub(super) fn send_to_all(&mut self, messages: &mut Messages, kind: Kind) -> Result<()> {
         for rank in 0..self.ranks() {
             if let Some(peer) = &mut self.peers[rank] {
                 peer.queue(Header::new(kind), None);
@@ -47,7 +47,7 @@ impl Connections {
     /// # Errors
     /// Errors of messages.
     pub(crate) fn say_goodbye(&mut self, messages: &mut Messages) -> Result<()> {
-        self.tell_all(messages, Kind::Goodbye)
+        self.send_to_all(messages, Kind::Goodbye)
     }
 
     /// Returns whether all ranks have said goodbye. No rank closes a connection earlier, because data in transit would

@@ -203,13 +203,13 @@ mod tests {
             let ranks = 2 + below(4) as usize;
             let mut hops = below(30);
             let mut token = Some(below(ranks as u64) as usize);
-            let mut told = vec![(0_u64, 0_u64); ranks];
+            let mut reports = vec![(0_u64, 0_u64); ranks];
             let mut standstill = Standstill::default();
             let mut now = Instant::now();
             for _ in 0..2000 {
                 now += Duration::from_millis(below(400));
                 let rank = below(ranks as u64) as usize;
-                let (polls, state) = &mut told[rank];
+                let (polls, state) = &mut reports[rank];
                 if token == Some(rank) {
                     *state += 1;
                     token = (hops > 0).then(|| below(ranks as u64) as usize);
@@ -217,7 +217,7 @@ mod tests {
                 }
                 *polls += 1;
                 let seen: Vec<_> =
-                    told.iter().map(|&(polls, state)| waits(1, polls, state)).collect();
+                    reports.iter().map(|&(polls, state)| waits(1, polls, state)).collect();
                 standstill.note(now, &seen);
                 assert!(token.is_none() || !standstill.is_for_ever(now, &seen), "seed {seed}");
                 if token.is_none() && standstill.is_for_ever(now, &seen) {

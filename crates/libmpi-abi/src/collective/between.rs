@@ -126,7 +126,7 @@ pub(super) unsafe fn reduce(
 ) -> Result {
     let (between, root) = rooted(context, root)?;
     if root == RootBetween::NoPart {
-        return go_on(between.reduce_beside(), how);
+        return go_on(between.reduce_without_part(), how);
     }
     let Operands { from, to, count, of, op } = operands;
     let reduction = operation::reduction(op, of)?;

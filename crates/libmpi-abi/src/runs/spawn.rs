@@ -89,18 +89,20 @@ unsafe fn start(
         let size = |one: &crate::communicator::Communicator| {
             vec![SUCCESS; one.remote_group().map_or(0, mpi::Group::size)]
         };
-        let told = match &made {
+        let outcomes = match &made {
             Err(_) if is_root => vec![ERR_SPAWN; wanted()],
             Ok(_) if is_root => start.codes(),
             Ok(made) => size(made),
             Err(_) => Vec::new(),
         };
-        std::ptr::copy_nonoverlapping(told.as_ptr(), codes, told.len());
+        std::ptr::copy_nonoverlapping(outcomes.as_ptr(), codes, outcomes.len());
     }
     *new = COMM_NULL;
     let failed = |error: Error| match is_root {
         true => error,
-        false => error.told_as(crate::failure::class_of(ERR_SPAWN), "the root started no programs"),
+        false => {
+            error.with_class(crate::failure::class_of(ERR_SPAWN), "the root started no programs")
+        }
     };
     *new = register(Some(made.map_err(failed)?), &old);
     Ok(())

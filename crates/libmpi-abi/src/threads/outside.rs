@@ -133,13 +133,13 @@ mod tests {
         sleeps: impl FnOnce() + Send + 'static,
         wake: impl FnOnce(),
     ) -> bool {
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             // SAFETY: no memory is involved.
-            tell.send(unsafe { libc::gettid() }).unwrap();
+            sender.send(unsafe { libc::gettid() }).unwrap();
             sleeps();
         });
-        let number = told.recv().unwrap();
+        let number = receiver.recv().unwrap();
         let seen = (0..polls).any(|_| {
             std::thread::sleep(Duration::from_millis(2));
             sleeps_for_a_thread(number)

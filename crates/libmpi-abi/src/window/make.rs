@@ -38,7 +38,7 @@ pub(crate) unsafe fn create(
 }
 
 /// Stores the address of the program's memory; `place` is that of a pointer.
-unsafe fn tell_base(place: *mut c_void, base: *mut u8) {
+unsafe fn store_base(place: *mut c_void, base: *mut u8) {
     store(place, base);
 }
 
@@ -57,7 +57,7 @@ pub(crate) unsafe fn allocate(
 ) -> Result {
     let (comm, info) = (communicator::get(comm)?, info::copy_or_none(info)?);
     let window = allocate(&comm, size, unit, info)?;
-    tell_base(base, window.base());
+    store_base(base, window.base());
     *win = register(window);
     Ok(())
 }
@@ -100,6 +100,6 @@ pub(crate) unsafe fn shared_query(
     let (start, bytes, each) = window.query(wanted)?;
     *size = bytes as i64;
     unit.write(each);
-    tell_base(base, start);
+    store_base(base, start);
     Ok(())
 }

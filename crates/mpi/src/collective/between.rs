@@ -180,7 +180,7 @@ impl<E: Endpoint + 'static> Between<E> {
     }
 
     /// Returns the reduce for a member that does not participate and does not know the elements.
-    pub fn reduce_beside(self) -> Scheduled<E> {
+    pub fn reduce_without_part(self) -> Scheduled<E> {
         self.made(Collective::Reduce, ScheduledMemory::default(), |_| Rounds::default())
     }
 

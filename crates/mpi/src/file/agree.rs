@@ -84,9 +84,9 @@ mod tests {
     fn the_failure_of_one_is_that_of_all() {
         let full: Result = Err(Error::new(ErrorClass::NoSpace, "full"));
         let word = word_of(&full);
-        let told = first_failure(Ok(()), [0, 0, word].into_iter()).unwrap_err();
-        assert_eq!(told.class, ErrorClass::NoSpace);
-        assert!(told.message.contains("rank 2"), "{told}");
+        let failure = first_failure(Ok(()), [0, 0, word].into_iter()).unwrap_err();
+        assert_eq!(failure.class, ErrorClass::NoSpace);
+        assert!(failure.message.contains("rank 2"), "{failure}");
         let own = first_failure(full.clone(), [0, word_of(&full)].into_iter()).unwrap_err();
         assert_eq!(own.message, "full");
         assert_eq!(first_failure(Ok(()), [0, 0].into_iter()), Ok(()));

@@ -59,10 +59,10 @@ impl<E: Endpoint> Transfer<E> {
             return (Status::empty(), outcome.map_err(Into::into));
         };
         piece.deliver(envelope.bytes.min(envelope.room));
-        let told = Envelope { room: envelope.room, ..claimed.unwrap_or(envelope) };
+        let received = Envelope { room: envelope.room, ..claimed.unwrap_or(envelope) };
         let signature = piece.memory().of().signature_of_bytes(envelope.bytes);
-        self.context.engine().note_received(&told, signature);
-        let (status, fits) = self.context.status_of(&told);
+        self.context.engine().note_received(&received, signature);
+        let (status, fits) = self.context.status_of(&received);
         (status, fits.and(outcome.map_err(Into::into)))
     }
 

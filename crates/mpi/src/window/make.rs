@@ -219,8 +219,8 @@ fn allocate_together<E: Endpoint + 'static>(
     let place =
         |start: *mut u8| own.engine().endpoint().map(|one| one.place_on_host(start, all as usize));
     let place = whole.as_ref().map(|(start, _)| place(*start)).transpose()?.flatten();
-    let told = gather(own, &place.unwrap_or(nowhere).to_ne_bytes())?;
-    let place = told.first_chunk().map_or(nowhere, |word| u64::from_ne_bytes(*word));
+    let places = gather(own, &place.unwrap_or(nowhere).to_ne_bytes())?;
+    let place = places.first_chunk().map_or(nowhere, |word| u64::from_ne_bytes(*word));
     let before: u64 = lengths[..own.rank()].iter().sum();
     let seen = match place {
         u64::MAX => None,

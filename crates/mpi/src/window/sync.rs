@@ -110,7 +110,7 @@ impl<E: Endpoint + 'static> Window<E> {
     }
 
     /// Sends an empty message to each.
-    fn tell_each(&self, ranks: &[usize], tag: u32) -> Result {
+    fn notify_each(&self, ranks: &[usize], tag: u32) -> Result {
         let mut endpoint = self.engine().endpoint()?;
         let mut sent = self.signals.sent.borrow_mut();
         sent.retain(|&one| {
@@ -152,7 +152,7 @@ impl<E: Endpoint + 'static> Window<E> {
         self.signals.awaits_own.set(is_own);
         let awaited = self.await_each(&ranks, COMPLETE)?;
         *self.signals.awaited.borrow_mut() = awaited;
-        if promise.no_check { Ok(()) } else { self.tell_each(&ranks, POST) }
+        if promise.no_check { Ok(()) } else { self.notify_each(&ranks, POST) }
     }
 
     /// Begins to access the memory of a group's members, after they have posted.
@@ -186,7 +186,7 @@ impl<E: Endpoint + 'static> Window<E> {
         let ranks = self.epochs.complete()?;
         let flushed = self.service.flush(None);
         self.signals.own_complete.set(ranks.contains(&self.signals.me));
-        self.tell_each(&ranks, COMPLETE)?;
+        self.notify_each(&ranks, COMPLETE)?;
         flushed
     }
 

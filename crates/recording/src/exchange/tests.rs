@@ -150,8 +150,8 @@ fn mistakes_are_named_with_their_line() {
         ("num_ranks 1\ncalc 3", "line 2: 'calc' stands outside"),
     ];
     for (text, words) in goal {
-        let told = read(TextFormat::Goal, text).unwrap_err();
-        assert!(told.contains(words), "{text}: {told}");
+        let refusal = read(TextFormat::Goal, text).unwrap_err();
+        assert!(refusal.contains(words), "{text}: {refusal}");
     }
     let traces = [
         ("", "no rank"),
@@ -162,7 +162,7 @@ fn mistakes_are_named_with_their_line() {
         ("99999999 init", "cannot be replayed"),
     ];
     for (text, words) in traces {
-        let told = read(TextFormat::Traces, text).unwrap_err();
-        assert!(told.contains(words), "{text}: {told}");
+        let refusal = read(TextFormat::Traces, text).unwrap_err();
+        assert!(refusal.contains(words), "{text}: {refusal}");
     }
 }

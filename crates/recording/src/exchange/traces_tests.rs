@@ -199,7 +199,7 @@ fn what_cannot_be_replayed_is_named_with_its_place() {
         ("0 recv 1 0 -1", "line 1: a length is '-1'"),
     ];
     for (text, words) in wrong {
-        let told = read(&["1 init\n", text]).unwrap_err();
-        assert!(told.contains("'f1'") && told.contains(words), "{text}: {told}");
+        let refusal = read(&["1 init\n", text]).unwrap_err();
+        assert!(refusal.contains("'f1'") && refusal.contains(words), "{text}: {refusal}");
     }
 }

@@ -5,7 +5,7 @@
 //!   the machine, and those of the other run, a minute later, may meet another. No single number shows that, because
 //!   its launches agree on both sides, but all together do.
 //! * Source: a variance between studies is added to that within them (DerSimonian and Laird, Controlled Clinical Trials
-//!   7, 1986), here by medians; docs/decisions/0083-differences-of-most-numbers-belong-to-the-machine.md.
+//!   7, 1986), here by medians; docs/decisions/0142-a-verdict-has-three-stages.md.
 //! * It costs builds that are slower everywhere by less than a factor of two: their numbers are undecided. Fewer than six
 //!   numbers, and numbers that were measured in alternation, are not changed.
 

@@ -3,7 +3,7 @@
 //! * It assumes that the logarithm of a number grows with the slowdown of simple operations along a line with the same
 //!   slope on both sides, around 1 ([`Slope`]).
 //! * Source: the analysis of covariance (Fisher, *Statistical Methods for Research Workers*, chapter 8);
-//!   docs/decisions/0131-launches-are-compared-at-one-speed-of-the-processors.md.
+//!   docs/decisions/0142-a-verdict-has-three-stages.md.
 //! * It costs the uncertainty of the slope: the interval is wider where the sides met different slowdowns. If operations
 //!   were not timed beside each launch of a number, it changes nothing.
 

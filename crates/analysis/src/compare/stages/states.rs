@@ -3,7 +3,7 @@
 //! * It assumes that a state changes the hand-over of a cache line, which is timed beside each launch, and that a build
 //!   does not. A build that is slower cannot be mistaken for another state.
 //! * Source: van Elteren (Bulletin of the International Statistical Institute 37, 1960) sums the rank statistics of
-//!   strata; docs/decisions/0130-launches-are-compared-within-a-state-of-the-machine.md.
+//!   strata; docs/decisions/0142-a-verdict-has-three-stages.md.
 //! * It costs the launches whose state the other side never met, or changed meanwhile. Runs of different machines are
 //!   compared by the commonest state of each. Without lines beside each launch of a number it changes nothing.
 

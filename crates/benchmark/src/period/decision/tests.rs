@@ -241,7 +241,7 @@ fn steps_beyond_a_predicted_period_are_moderate() {
     decision.record(us(4000), Verdict::Sustained);
     decision.record(us(1000), Verdict::Unclear);
     assert_eq!(decision.next(), NextStep::Try(us(250)), "the square of 4 is cut to 4");
-    decision.expect(Some(Foreseen {
+    decision.expect(Some(ExpectedVerdicts {
         refused: Some(us(1000)),
         sustained: us(4000),
         is_provable: false,
@@ -257,8 +257,8 @@ fn what_can_be_proven_is_confirmed_and_sustained_only_after_that() {
     let mut decision = Decision::new(SearchRange { width: 0.1, ..range() }, us(1000));
     let expect = |decision: &mut Decision, sustained: u64| {
         let (sustained, unprovable) = (us(sustained), Some(us(sustained - 20)));
-        let foreseen = Foreseen { refused: None, sustained, is_provable: true, unprovable };
-        decision.expect(Some(foreseen));
+        let expected = ExpectedVerdicts { refused: None, sustained, is_provable: true, unprovable };
+        decision.expect(Some(expected));
     };
     decision.record(us(1000), Verdict::Refused);
     decision.record(us(1200), Verdict::Sustained);

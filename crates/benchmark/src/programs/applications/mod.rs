@@ -110,11 +110,11 @@ fn measure(bench: &mut Bench<'_>, made: Result<Box<dyn Application>>) -> Result<
         application.check(bench.rank)?;
     }
     let all = all_spent(bench.rank, &spent)?;
-    let told = application.quantities();
+    let quantities = application.quantities();
     application.finish(bench.rank)?;
     let (Some(serial), Some(outcome)) = (serial, outcome) else { return Ok(()) };
     let mut measured = measurements(bench, &serial, &outcome, &all)?;
-    for quantity in told {
+    for quantity in quantities {
         let value = quantity.value;
         let metric = bench.subject(Parameters::new()).derived(
             &measured[0],
@@ -124,7 +124,7 @@ fn measure(bench: &mut Bench<'_>, made: Result<Box<dyn Application>>) -> Result<
         )?;
         measured.push(Measurement { better: Better::Lower, ..metric });
     }
-    bench.tell(Event::Measured(measured))
+    bench.emit(Event::Measured(measured))
 }
 
 /// Returns the times spent by each rank.

@@ -110,7 +110,7 @@ fn measure(bench: &mut Bench<'_>, times: f64) -> Result<()> {
     let samples = time.samples.iter().map(hidden).collect();
     let mut overlap = subject.metric(("overlap", "%"), samples, time.timing.clone())?;
     overlap.better = Better::Higher;
-    bench.tell(Event::Measured(vec![time, overlap]))
+    bench.emit(Event::Measured(vec![time, overlap]))
 }
 
 /// Returns the share of an exchange that is hidden if it and the computing take `us` together.

@@ -75,5 +75,5 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let losses = delays.iter().map(|us| 100.0 * us / computing_us).collect();
     let delay = subject.metric(("delay", "us"), delays, time.timing.clone())?;
     let loss = subject.metric(("loss", "%"), losses, time.timing.clone())?;
-    bench.tell(Event::Measured(vec![time, delay, loss]))
+    bench.emit(Event::Measured(vec![time, delay, loss]))
 }

@@ -26,14 +26,14 @@ pub(in crate::programs) const UNICAST_BROADCAST: Benchmark = Benchmark {
             0 => Blocks { send: 1, ..Blocks::NONE },
             _ => Blocks { receive: 1, ..Blocks::NONE },
         },
-        event: tell_each,
+        event: send_each,
         received: Received::Blocks(|_, _| (0, 0)),
         ..BROADCAST.program
     },
     ..BENCHMARK
 };
 
-fn tell_each(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
+fn send_each(rank: &mut dyn Rank, data: &mut Data) -> Result<()> {
     if rank.rank() > 0 {
         return rank.receive(Source::Rank(0), ITS_TAG, &mut data.receive).map(drop);
     }

@@ -28,7 +28,7 @@ pub(in crate::programs) const IMPACT: Benchmark = Benchmark {
         128 KiB (bandwidth) to both neighbours of a random ring of victims, or an allreduce of 8 bytes. The \
         congestors send messages of 16 KiB to one of them (`incast`), to all others (`all-to-all`), or put them \
         into the memory of one of them (`puts`), from before the first event until after the last. Fewer than four ranks are no two of each. `alone` and \
-        `time` are the times of the slowest victim without and beside congestors; `impact` is the ratio of \
+        `time` are the times of the slowest victim without and disturbed congestors; `impact` is the ratio of \
         their averages, `impact_99` and `impact_99_9` those of their 99 % and 99.9 % quantiles. 1 means that the \
         congestors cost nothing. The seed also decides which ranks share a host or a link: measure with several.",
     source: paper::GPCNET.part("congestion impact factors"),
@@ -111,11 +111,11 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
         if me == 0 {
             congestors.await_load(bench.rank)?;
         }
-        let beside = times(bench, context, &victims)?;
+        let disturbed = times(bench, context, &victims)?;
         if me == 0 {
             congestors.stop(bench.rank)?;
         }
-        found = alone.zip(beside);
+        found = alone.zip(disturbed);
     } else {
         bench.rank.barrier()?;
         congestors.run(bench.rank, &mut window)?;
@@ -127,7 +127,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     if let Some(context) = context {
         bench.rank.close(context)?;
     }
-    found.map_or(Ok(()), |(alone, beside)| report(bench, &alone, &beside))
+    found.map_or(Ok(()), |(alone, disturbed)| report(bench, &alone, &disturbed))
 }
 
 /// Times the event of the victims, among them. Returns the outcome at rank 0.
@@ -173,9 +173,9 @@ fn wrong_sum(sums: &[u8], expected: u64) -> Option<u64> {
     sums.iter().map(|sum| u64::from_ne_bytes(*sum)).find(|&sum| sum != expected)
 }
 
-fn report(bench: &mut Bench<'_>, alone: &Outcome, beside: &Outcome) -> Result<()> {
+fn report(bench: &mut Bench<'_>, alone: &Outcome, disturbed: &Outcome) -> Result<()> {
     let subject = bench.subject(Parameters::new());
-    let time = subject.time(1, beside)?;
+    let time = subject.time(1, disturbed)?;
     let alone = Measurement { metric: "alone".into(), ..subject.time(1, alone)? };
     let ratio = |of: fn(&Summary) -> f64| of(&time.summary) / of(&alone.summary);
     let ratios = [
@@ -189,7 +189,7 @@ fn report(bench: &mut Bench<'_>, alone: &Outcome, beside: &Outcome) -> Result<()
         impacts.push(subject.metric((name, "x"), vec![ratio], time.timing.clone())?);
     }
     let all = [time, alone].into_iter().chain(impacts).collect();
-    bench.tell(Event::Measured(all))
+    bench.emit(Event::Measured(all))
 }
 
 #[cfg(test)]

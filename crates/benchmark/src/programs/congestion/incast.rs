@@ -80,7 +80,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let time = subject.time(1, &outcome)?;
     let bytes = (senders * size) as f64;
     let rate = subject.derived(&time, "rate", "MB/s", |us| bytes / us)?;
-    bench.tell(crate::event::Event::Measured(vec![time, rate]))
+    bench.emit(crate::event::Event::Measured(vec![time, rate]))
 }
 
 fn receive_all(rank: &mut dyn Rank, rooms: &mut [Buffer]) -> Result<()> {

@@ -64,5 +64,5 @@ fn report(bench: &mut Bench<'_>, arrivals: &[Vec<u64>], size: usize) -> Result<(
     }
     let gap_us = longest_gap(&first[0]) as f64 / 1e6;
     all.push(subject.metric(("gap", "us"), vec![gap_us], timing)?);
-    bench.tell(Event::Measured(all))
+    bench.emit(Event::Measured(all))
 }

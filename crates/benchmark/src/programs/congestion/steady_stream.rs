@@ -77,7 +77,7 @@ fn report(bench: &mut Bench<'_>, arrivals: &[Vec<u64>], size: usize) -> Result<(
     for (name, samples) in times {
         all.push(subject.metric((name, "us"), samples, timing.clone())?);
     }
-    bench.tell(Event::Measured(all))
+    bench.emit(Event::Measured(all))
 }
 
 /// Returns the largest number of consecutive parts with a rate below half of that which a quarter of the parts reach.

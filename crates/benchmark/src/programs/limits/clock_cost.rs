@@ -42,7 +42,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let Some(outcome) = bench.sampled(bench.definition.program)? else { return Ok(()) };
     let time = bench.subject(Parameters::new()).time(1, &outcome)?;
     let resolution = resolution(bench, &outcome)?;
-    bench.tell(Event::Measured(vec![time, resolution]))
+    bench.emit(Event::Measured(vec![time, resolution]))
 }
 
 const STEPS: usize = 1000;

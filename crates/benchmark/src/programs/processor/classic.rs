@@ -82,7 +82,7 @@ fn measure(bench: &mut Bench<'_>, program: Classic) -> Result<()> {
     let steps = program.run(repetitions).map_err(failed)?;
     let work = Work::new(WorkKind::FloatingPoint, steps);
     match timed(bench, work, 1, || program.run(repetitions).map(drop))? {
-        Some(time) => bench.tell(Event::Measured(vec![time])),
+        Some(time) => bench.emit(Event::Measured(vec![time])),
         None => Ok(()),
     }
 }

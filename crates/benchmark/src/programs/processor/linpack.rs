@@ -42,5 +42,5 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let residual =
         bench.subject(Parameters::new()).derived(&time, "residual", "roundings", |_| residual)?;
     let residual = Measurement { better: Better::Lower, ..residual };
-    bench.tell(Event::Measured([Some(time), rate, Some(residual)].into_iter().flatten().collect()))
+    bench.emit(Event::Measured([Some(time), rate, Some(residual)].into_iter().flatten().collect()))
 }

@@ -77,7 +77,7 @@ fn timed(
 /// Reports a time, and the rate of `amount` units per millionth of a `unit`.
 fn report_rate(bench: &mut Bench<'_>, time: Measurement, unit: &str, amount: f64) -> Result<()> {
     let rate = rate(bench, &time, unit, amount)?;
-    bench.tell(Event::Measured(std::iter::once(time).chain(rate).collect()))
+    bench.emit(Event::Measured(std::iter::once(time).chain(rate).collect()))
 }
 
 /// Returns `amount` over the time in microseconds; `None` if no time passed.

@@ -36,7 +36,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let instructions = rate(bench, &time, "Whetstones/s", INSTRUCTIONS_PER_UNIT as f64 * 1e6)?;
     let operations = rate(bench, &time, "MFLOP/s", OPERATIONS_PER_UNIT as f64)?
         .map(|rate| Measurement { metric: "operation_rate".into(), ..rate });
-    bench.tell(Event::Measured(
+    bench.emit(Event::Measured(
         [Some(time), instructions, operations].into_iter().flatten().collect(),
     ))
 }

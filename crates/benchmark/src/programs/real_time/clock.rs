@@ -85,7 +85,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
             measurements.extend(describe(bench, rank, &BroughtPauses::new(seen), watched)?);
         }
         if bench.shape.me == 0 {
-            bench.tell(Event::Measured(measurements))?;
+            bench.emit(Event::Measured(measurements))?;
         }
         // No rank measures again while another still sends.
         bench.rank.barrier()?;

@@ -66,7 +66,7 @@ fn operations(bench: &mut Bench<'_>) -> Result<()> {
     let subject = bench.subject(Parameters::new());
     let time = subject.time(OPERATIONS, &outcome)?;
     let rate = subject.derived(&time, "rate", "operations/s", |us| 1e6 / us)?;
-    bench.tell(Event::Measured(vec![time, rate]))
+    bench.emit(Event::Measured(vec![time, rate]))
 }
 
 /// Joins the space. The home waits for the other rank, because it must serve that one's joining first.

@@ -32,7 +32,7 @@ pub(in crate::programs) const TRAFFIC: Benchmark = Benchmark {
         send, and receives are posted. Each event is another run of the model; the time is from a synchronised start to the \
         last rank's last message. `delay` is from the moment at which a message is made until its receiver has it, of the last run; `hops` and \
         `run-length`, the messages in a row to one rank, are means of what was drawn. `run-share` is the share of those runs that are `length` long. In virtual time a measurement goes on until its interval is narrow enough, \
-        unless --time-limit is given. Simulated machines tell the queue of each link in the report and with --format json.",
+        unless --time-limit is given. Simulated machines emit the queue of each link in the report and with --format json.",
     source: paper::HYPERCUBE.part("synthetic communication benchmarks, figures 7 to 9"),
     ranks: RankRule::AtLeast(2),
     bound: BoundRule::None,
@@ -250,7 +250,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
         all.push(Measurement { better: Better::Lower, parameters, ..metric });
     }
     all.insert(0, time);
-    bench.tell(Event::Measured(all))
+    bench.emit(Event::Measured(all))
 }
 
 /// Returns the delays of all messages of all ranks, at rank 0.
@@ -293,11 +293,11 @@ fn drawn(model: &Model, ranks: usize) -> Result<Drawn> {
         let found = runs.iter().filter(|&&run| run == length).count() as f64 / count;
         (length, found)
     };
-    let told: &[usize] = if model.hits.len() == 1 { &LENGTHS } else { &[] };
+    let lengths: &[usize] = if model.hits.len() == 1 { &LENGTHS } else { &[] };
     Ok(Drawn {
         hops,
         mean_run: runs.iter().sum::<usize>() as f64 / count,
-        shares: told.iter().map(share).collect(),
+        shares: lengths.iter().map(share).collect(),
     })
 }
 
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn the_record_has_what_the_model_is_made_of() {
         let all = parameters("sphere:2:0.75", "0.5+0.2", (3000, 700, 50));
-        let told = |name: &str| all.get(name).map(ToString::to_string);
+        let recorded = |name: &str| all.get(name).map(ToString::to_string);
         let expected = [
             (RULE, "sphere"),
             (RADIUS, "2"),
@@ -334,7 +334,7 @@ mod tests {
             (FLUSH, "50"),
         ];
         for (name, value) in expected {
-            assert_eq!(told(name).as_deref(), Some(value), "{name}");
+            assert_eq!(recorded(name).as_deref(), Some(value), "{name}");
         }
         assert_eq!(all.len(), expected.len());
     }

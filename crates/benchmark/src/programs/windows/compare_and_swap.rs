@@ -47,7 +47,7 @@ const SWAPS: TimedAccess = TimedAccess {
         let subject = bench.subject(Parameters::new());
         let time = subject.time(1, &outcome)?;
         let rate = subject.derived(&time, "rate", "operations/s", |us| 1e6 / us)?;
-        bench.tell(Event::Measured(vec![time, rate]))
+        bench.emit(Event::Measured(vec![time, rate]))
     },
     ..PUTS
 };

@@ -82,7 +82,7 @@ fn updates(bench: &mut Bench<'_>) -> Result<()> {
     let time = subject.time(1, &outcome)?;
     let all = (UPDATES * ranks as u64) as f64;
     let rate = subject.derived(&time, "rate", "GUP/s", |us| all / us * 1e-3)?;
-    bench.tell(Event::Measured(vec![time, rate]))
+    bench.emit(Event::Measured(vec![time, rate]))
 }
 
 /// Repeats all updates of all ranks, in a table of this rank's own, and compares the results.

@@ -14,9 +14,10 @@ use crate::output::table;
 
 /// Number of ranks at which twins are made and validated.
 const RANKS: usize = 2;
-/// Groups of benchmarks that do not measure messages alone. The rest of a service's time is work of the processor,
-/// which a twin does not predict.
-const NOT_PREDICTED: [&str; 5] = ["limits", "processor", "congestion", "synthetic", "services"];
+/// Groups of benchmarks that do not measure messages alone. The rest of their time is work of the processor, which a twin
+/// does not predict, or cannot do at all: the run may contain no rate of it.
+const NOT_PREDICTED: [&str; 6] =
+    ["limits", "processor", "congestion", "synthetic", "services", "beside-computing"];
 
 /// A measurement that was held back, with the twin's prediction.
 struct HeldBack<'a> {

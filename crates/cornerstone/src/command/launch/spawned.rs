@@ -26,7 +26,7 @@ pub(crate) fn run() -> ExitCode {
     });
     let ended = started.and_then(|mut stream| {
         let ended = read(&mut stream).and_then(|(first, others)| execute(first, &others));
-        ended.or_else(|failure| match tell(&mut stream, &failure) {
+        ended.or_else(|failure| match report(&mut stream, &failure) {
             true => Ok(ExitCode::SUCCESS),
             false => Err(failure),
         })
@@ -43,12 +43,12 @@ fn take_input() -> io::Result<UnixStream> {
 
 /// Reports to the rank the reason why there are no new processes. Returns false if the rank has connected to them and
 /// no longer waits.
-fn tell(stream: &mut UnixStream, failure: &Failure) -> bool {
-    let told = stream.write_all(&[failure.message().as_bytes(), &[0]].concat());
+fn report(stream: &mut UnixStream, failure: &Failure) -> bool {
+    let reported = stream.write_all(&[failure.message().as_bytes(), &[0]].concat());
     let mut has_met = Vec::new();
     // The rank answers if it has connected, and otherwise closes its end. A rank that has disappeared waits for
     // nothing.
-    told.is_ok() && stream.read_to_end(&mut has_met).is_ok() && has_met.is_empty()
+    reported.is_ok() && stream.read_to_end(&mut has_met).is_ok() && has_met.is_empty()
 }
 
 /// Reads the programs to start. The rank has detached this process by the time that it has sent them.

@@ -162,7 +162,7 @@ impl Request {
 /// Refuses options that choose among the cases of benchmarks if none is named, because the cases of the overview are
 /// fixed, and options of a search beside a period that is required.
 fn check_combinations(arguments: &RunArguments) -> Result<(), Failure> {
-    if let Some(option) = arguments.real_time.beside_required_period() {
+    if let Some(option) = arguments.real_time.with_required_period() {
         return Err(Failure::usage(format!("{option} is for searches, and a period is required"))
             .hint(format!("omit {option}, or period= of --require")));
     }
@@ -184,10 +184,10 @@ fn check_combinations(arguments: &RunArguments) -> Result<(), Failure> {
 
 /// Returns what a command that compares runs has told this one by a variable.
 fn launches_before() -> Result<Option<u32>, Failure> {
-    let Some(told) = std::env::var_os(LAUNCHES_BEFORE) else { return Ok(None) };
-    let number = told.to_str().and_then(|text| text.parse().ok());
+    let Some(given) = std::env::var_os(LAUNCHES_BEFORE) else { return Ok(None) };
+    let number = given.to_str().and_then(|text| text.parse().ok());
     number.map(Some).ok_or_else(|| {
-        Failure::usage(format!("{LAUNCHES_BEFORE}={} is no number of launches", told.display()))
+        Failure::usage(format!("{LAUNCHES_BEFORE}={} is no number of launches", given.display()))
             .hint("`compare --measure` and `check` set it; unset it")
     })
 }

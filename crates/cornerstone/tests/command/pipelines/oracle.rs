@@ -136,7 +136,7 @@ impl<'a> World<'a> {
             let (from, block, asks) = (one.from, one.to.1, one.asks);
             let is_own = one.receiver.is_none();
             if !asks {
-                self.tell(is_own, from, News::Left { from, block });
+                self.send(is_own, from, News::Left { from, block });
             }
             return true;
         }
@@ -158,10 +158,10 @@ impl<'a> World<'a> {
                 self.messages.swap_remove(at);
             let is_own = receiver.is_none();
             match asks {
-                true => self.tell(is_own, from, News::Asked { from, by: member }),
+                true => self.send(is_own, from, News::Asked { from, by: member }),
                 false => {
                     let level = from.0 + 1;
-                    self.tell(is_own, (level, member), News::Arrived { level, member, block });
+                    self.send(is_own, (level, member), News::Arrived { level, member, block });
                 }
             }
             return true;
@@ -180,7 +180,7 @@ impl<'a> World<'a> {
     }
 
     /// Tells the rank of a part, which takes note of its own blocks at once.
-    fn tell(&mut self, is_own: bool, (level, member): (usize, usize), news: News) {
+    fn send(&mut self, is_own: bool, (level, member): (usize, usize), news: News) {
         let rank = self.levels[level].ranks[member];
         if is_own { self.hear(news) } else { self.news[rank].push(news) }
     }

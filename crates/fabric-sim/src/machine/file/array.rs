@@ -125,27 +125,27 @@ mod tests {
 
     #[test]
     fn mistakes_are_named_with_file_and_line() {
-        let told =
+        let expected =
             |field: &str, why: &str| format!("m.toml, line {}: `array.{field}` {why}", line(field));
         assert_eq!(
             problem("link_fifo_words = 16", "link_fifo_words = 0"),
-            told("link_fifo_words", "is 0; it must be at least 1")
+            expected("link_fifo_words", "is 0; it must be at least 1")
         );
         assert_eq!(
             problem("link_mhz = 1.5", "link_mhz = 0"),
-            told("link_mhz", "is 0; a rate must be above it")
+            expected("link_mhz", "is 0; a rate must be above it")
         );
         assert!(
             problem("bus_word_us = 0.8", "bus_word_us = -1")
-                .starts_with(&told("bus_word_us", "is -1; it must be a number"))
+                .starts_with(&expected("bus_word_us", "is -1; it must be a number"))
         );
         assert_eq!(
             problem("[\"eight-neighbours\"]", "[\"row\"]"),
-            told("extents", "belongs to none of these wirings")
+            expected("extents", "belongs to none of these wirings")
         );
         assert_eq!(
             problem("[\"eight-neighbours\"]", "[\"eight-neighbours\", \"cube-connected-cycles\"]"),
-            told("wiring", "must be given for this wiring")
+            expected("wiring", "must be given for this wiring")
         );
         let unknown = problem("[\"eight-neighbours\"]", "[\"sixteen-neighbours\"]");
         let begin = format!("m.toml, line {}: ", line("wiring"));

@@ -233,9 +233,9 @@ mod tests {
     fn a_source_of_nothing_is_refused_where_it_stands() {
         let text = GOOD.replace("\"endpoint\", ", "\"endpoint\", \"endpiont.send_us\", ");
         let line = text.lines().position(|line| line.starts_with("of =")).unwrap() + 1;
-        let told =
+        let expected =
             format!("m.toml, line {line}: `source.of` names `endpiont.send_us`, which is not");
-        assert!(problem(&text).starts_with(&told), "{}", problem(&text));
+        assert!(problem(&text).starts_with(&expected), "{}", problem(&text));
     }
 
     #[test]

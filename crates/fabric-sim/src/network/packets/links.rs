@@ -87,12 +87,12 @@ impl Packets {
         }
     }
 
-    pub(crate) fn is_unsettled(&self) -> bool {
+    pub(crate) fn must_arbitrate(&self) -> bool {
         !self.touched.is_empty()
     }
 
     /// Grants a request of each free channel that was touched in this instant.
-    pub(crate) fn settle(&mut self, agenda: &mut Agenda) {
+    pub(crate) fn arbitrate(&mut self, agenda: &mut Agenda) {
         let mut index = 0;
         while let Some(&number) = self.touched.get(index) {
             index += 1;
@@ -170,11 +170,11 @@ impl Packets {
                 Switching::StoreAndForward => time,
                 Switching::CutThrough => network.head_time(kind),
             };
-            let beside = match self.machine.endpoint.processor_forwards {
+            let forwarding = match self.machine.endpoint.processor_forwards {
                 true => TimeSpan::ZERO,
                 false => network.forwarding(kind),
             };
-            agenda.push(start + head + network.latency + beside, Event::AtNode(packet_number));
+            agenda.push(start + head + network.latency + forwarding, Event::AtNode(packet_number));
         }
     }
 

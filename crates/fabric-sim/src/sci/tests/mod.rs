@@ -119,19 +119,19 @@ fn a_crossbar_makes_one_ring_of_two() {
 
 #[test]
 fn what_cannot_be_simulated_is_told() {
-    let told =
+    let refusal =
         |settings: RingSettings| Engine::new(settings).err().expect("it is refused").to_string();
-    assert_eq!(told(ring(0)), "a ring has no node");
+    assert_eq!(refusal(ring(0)), "a ring has no node");
     let symbol = TimeSpan::ZERO;
-    assert_eq!(told(RingSettings { symbol, ..ring(2) }), "the time of a symbol is zero");
+    assert_eq!(refusal(RingSettings { symbol, ..ring(2) }), "the time of a symbol is zero");
     assert_eq!(
-        told(RingSettings { input_packets: 0, ..ring(2) }),
+        refusal(RingSettings { input_packets: 0, ..ring(2) }),
         "the input queues hold no packet"
     );
     let shape = Shape::Bridge { left: 0, right: 3 };
-    assert_eq!(told(RingSettings { shape, ..ring(2) }), "a ring has no node");
+    assert_eq!(refusal(RingSettings { shape, ..ring(2) }), "a ring has no node");
     let shape = Shape::MultiService { rings: 2, nodes_each: 2 };
-    let refused = told(RingSettings { shape, access: Access::Train { seats: 1 }, ..ring(2) });
+    let refused = refusal(RingSettings { shape, access: Access::Train { seats: 1 }, ..ring(2) });
     assert_eq!(refused, "rings that a crossbar joins would have two trains; take go bits");
     let traffic = Traffic {
         nodes: vec![9],
@@ -140,9 +140,10 @@ fn what_cannot_be_simulated_is_told() {
         operation: TransactionKind::Move(64),
         priority: 0,
     };
-    let told = |traffic: Traffic| traffic.check(Shape::Ring { nodes: 4 }).unwrap_err().to_string();
-    assert_eq!(told(traffic.clone()), "no node 9 among 4");
+    let refusal =
+        |traffic: Traffic| traffic.check(Shape::Ring { nodes: 4 }).unwrap_err().to_string();
+    assert_eq!(refusal(traffic.clone()), "no node 9 among 4");
     let operation = TransactionKind::Read(100);
     let other = Traffic { nodes: vec![], operation, ..traffic };
-    assert_eq!(told(other), "no packet holds 100 bytes; 16, 64 or 256");
+    assert_eq!(refusal(other), "no packet holds 100 bytes; 16, 64 or 256");
 }

@@ -100,8 +100,8 @@ fn request(fabric: &str, port: &mpi::Port, programs: &[Program]) -> Vec<u8> {
 /// Returns the command that has launched this run; otherwise the one of this installation, or the one that a shell
 /// finds.
 fn launcher() -> OsString {
-    let beside = || Some(own_path()?.parent()?.parent()?.join("bin/cornerstone"));
-    let known = std::env::var_os(VARIABLE).map(PathBuf::from).or_else(beside);
+    let installed = || Some(own_path()?.parent()?.parent()?.join("bin/cornerstone"));
+    let known = std::env::var_os(VARIABLE).map(PathBuf::from).or_else(installed);
     known.filter(|path| path.exists()).map_or_else(|| "cornerstone".into(), OsString::from)
 }
 

@@ -82,7 +82,7 @@ pub(super) fn read(texts: &[String]) -> Result<Vec<Vec<RankEvent>>, Wrong> {
         ranks[me].read(place, &words[1..], (text, line)).map_err(|mistake| (text, mistake))?;
     }
     ranks.iter_mut().for_each(Rank::wait_for_all);
-    pairs::settle(&mut ranks)?;
+    pairs::assign_tags(&mut ranks)?;
     Ok(ranks.into_iter().map(Rank::done).collect())
 }
 

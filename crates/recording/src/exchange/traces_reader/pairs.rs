@@ -34,7 +34,7 @@ type Open = (Option<usize>, Place);
 ///
 /// # Errors
 /// If one has no partner.
-pub(super) fn settle(ranks: &mut [Rank]) -> Result<(), Wrong> {
+pub(super) fn assign_tags(ranks: &mut [Rank]) -> Result<(), Wrong> {
     if ranks.iter().all(|rank| rank.tagless.is_empty()) {
         return Ok(());
     }

@@ -176,7 +176,7 @@ fn report(
         all.push(metric("pair-rate", "MB/s", Better::Higher, rates, more)?);
     }
     all.insert(0, time);
-    bench.tell(Event::Measured(all))
+    bench.emit(Event::Measured(all))
 }
 
 #[cfg(test)]

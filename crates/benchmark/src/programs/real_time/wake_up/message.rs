@@ -88,7 +88,7 @@ impl Pair<'_> {
             if now >= end {
                 break;
             }
-            self.tell(1, now + length)?;
+            self.send_time(1, now + length)?;
             self.woken += 1;
             let (woken_at, sent_at) = match self.method {
                 Method::Receive => {
@@ -103,7 +103,7 @@ impl Pair<'_> {
             };
             late.push(woken_at.since(sent_at));
         }
-        self.tell(1, Time::from_ps(OVER))?;
+        self.send_time(1, Time::from_ps(OVER))?;
         Ok(late)
     }
 
@@ -124,7 +124,7 @@ impl Pair<'_> {
                 Method::Sleep(_) => put_and_wake(self.rank, self.woken),
                 Method::Receive => {}
             }
-            self.tell(0, sent_at)?;
+            self.send_time(0, sent_at)?;
         }
     }
 
@@ -163,7 +163,7 @@ impl Pair<'_> {
         self.rank.probe(Source::Any, ITS_TAG).map(drop)
     }
 
-    fn tell(&mut self, to: usize, time: Time) -> Result<()> {
+    fn send_time(&mut self, to: usize, time: Time) -> Result<()> {
         self.rank.send(to, TAG, &time.as_ps().to_le_bytes())
     }
 

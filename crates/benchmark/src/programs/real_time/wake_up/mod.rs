@@ -210,5 +210,5 @@ fn report(bench: &mut Bench<'_>, late: Vec<TimeSpan>) -> Result<()> {
     let worst = subject.metric(("worst", "us"), vec![worst], timing.clone())?;
     let mut latency = subject.metric(("latency", "us"), rest, timing)?;
     latency.warm_up_samples = samples;
-    bench.tell(Event::Measured(vec![latency, worst]))
+    bench.emit(Event::Measured(vec![latency, worst]))
 }

@@ -41,7 +41,7 @@ impl Session {
             return Err(self.ended_early(failure, &path));
         }
         nothing(refused)?;
-        let report_path = results::beside(&path);
+        let report_path = results::report_path(&path);
         self.run = pooled(self.run);
         let reported = report::write(&report_path, std::slice::from_ref(&self.run));
         self.show()?;

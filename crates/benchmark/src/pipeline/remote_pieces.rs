@@ -5,19 +5,19 @@ use kernels::Complex32;
 
 /// Pieces of a block, from the left. A piece of another rank may still be in that rank's memory; `None` is a piece that
 /// is in the block.
-pub(super) struct Apart<'a> {
+pub(super) struct RemotePieces<'a> {
     pub(super) pieces: &'a [Option<Completed>],
     /// Number of columns of the whole block.
     pub(super) columns: usize,
 }
 
-/// The most strips of columns into which [`Apart::strips`] divides a block.
+/// The most strips of columns into which [`RemotePieces::strips`] divides a block.
 const STRIPS_MAX: usize = 16;
 
 /// Strips of columns, and their number.
 type Strips<'a> = ([Option<&'a [Complex32]>; STRIPS_MAX], usize);
 
-impl Apart<'_> {
+impl RemotePieces<'_> {
     /// Returns whether the whole block is in place.
     pub(super) fn is_empty(&self) -> bool {
         self.pieces.iter().all(Option::is_none)
@@ -65,11 +65,11 @@ mod tests {
             let posted = rank.post_receive_in_place(0.into(), TAG.into(), room)?;
             rank.send(0, TAG, bytemuck::cast_slice(&piece))?;
             let pieces = [None, Some(rank.wait(posted)?)];
-            let apart = Apart { pieces: &pieces, columns: 4 };
-            let (strips, count) = apart.strips(rank).unwrap();
+            let remote = RemotePieces { pieces: &pieces, columns: 4 };
+            let (strips, count) = remote.strips(rank).unwrap();
             assert_eq!(strips[..count], [None, Some(&piece[..])]);
             let mut block = elements(0, 12);
-            apart.bring(rank, &mut block);
+            remote.bring(rank, &mut block);
             let first: Vec<_> = block.iter().map(|point| point.re as usize).collect();
             assert_eq!(first, [0, 1, 100, 101, 4, 5, 102, 103, 8, 9, 104, 105]);
             Ok(())

@@ -103,19 +103,19 @@ impl Chosen {
         outcome.map(|()| envelope)
     }
 
-    pub(super) fn send_beside_others(&mut self, to: Destination, data: &[u8]) -> Result<()> {
+    pub(super) fn send_among_others(&mut self, to: Destination, data: &[u8]) -> Result<()> {
         // SAFETY: `data` is borrowed until this returns: then the request is done, or the call has failed for good.
         let data = unsafe { Readable::new(data.as_ptr(), data.len()) };
         let request = self.post_send(to, data, Completion::Local)?;
         self.finish_request(request).map(drop)
     }
 
-    pub(super) fn receive_beside_others(
+    pub(super) fn receive_among_others(
         &mut self,
         selector: Selector,
         buffer: &mut [u8],
     ) -> Result<Envelope> {
-        // SAFETY: as in `send_beside_others`.
+        // SAFETY: as in `send_among_others`.
         let room = unsafe { Writable::new(buffer.as_mut_ptr(), buffer.len()) };
         let request = self.post_receive(selector, room)?;
         self.finish_request(request)

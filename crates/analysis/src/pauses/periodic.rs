@@ -17,7 +17,7 @@ const REACH: usize = 4;
 
 /// Moments `first_s` + k `period_s`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Comb {
+pub(super) struct PeriodicPauses {
     first_s: f64,
     pub(super) period_s: f64,
     /// 90th percentile of the distance of its members from their teeth.
@@ -43,30 +43,30 @@ pub(super) fn candidates(times: &[f64]) -> Vec<f64> {
     groups.into_iter().map(|(_, interval)| interval).collect()
 }
 
-impl Comb {
+impl PeriodicPauses {
     /// Returns the comb of about `period_s` through most of `times`. The period is known only to a few per cent, which
     /// add up to a whole period after some tens of teeth. It is therefore fitted to a short stretch first, then to
     /// longer and longer ones.
-    pub(super) fn fit(times: &[f64], period_s: f64) -> Option<Comb> {
+    pub(super) fn fit(times: &[f64], period_s: f64) -> Option<PeriodicPauses> {
         let (first, last) = (*times.first()?, *times.last()?);
         // The first moment that another follows at the right distance.
         let begin = times.iter().position(|&time| {
             times.iter().any(|&next| (next - time - period_s).abs() < TOLERANCE * period_s / 2.0)
         })?;
-        let mut comb = Comb { first_s: times[begin], period_s, jitter_s: 0.0 };
+        let mut periodic = PeriodicPauses { first_s: times[begin], period_s, jitter_s: 0.0 };
         let mut stretch = 4.0 * period_s;
-        while comb.first_s + stretch / 2.0 < last.max(first + stretch) {
-            comb = comb.through(times, stretch)?;
+        while periodic.first_s + stretch / 2.0 < last.max(first + stretch) {
+            periodic = periodic.through(times, stretch)?;
             if stretch > 2.0 * (last - first) {
                 break;
             }
             stretch *= 2.0;
         }
-        Some(comb)
+        Some(periodic)
     }
 
     /// Fits a straight line through the members within `stretch` of the beginning, by least squares.
-    fn through(self, times: &[f64], stretch: f64) -> Option<Comb> {
+    fn through(self, times: &[f64], stretch: f64) -> Option<PeriodicPauses> {
         let near = |time: &&f64| (**time - self.first_s).abs() <= stretch && self.has(**time);
         let members: Vec<(f64, f64)> =
             times.iter().filter(near).map(|&time| (self.tooth(time), time)).collect();
@@ -79,11 +79,12 @@ impl Comb {
         }
         let slope = members.iter().map(|m| (m.0 - tooth) * (m.1 - time)).sum::<f64>() / spread;
         // Tooth number 0 stays number 0.
-        let fitted = Comb { first_s: time - slope * tooth, period_s: slope, jitter_s: 0.0 };
+        let fitted =
+            PeriodicPauses { first_s: time - slope * tooth, period_s: slope, jitter_s: 0.0 };
         let mut off: Vec<f64> = members.iter().map(|m| fitted.off(m.1).abs()).collect();
         off.sort_by(f64::total_cmp);
         let jitter_s = off[(off.len() * 9 / 10).min(off.len() - 1)];
-        (slope > 0.0).then_some(Comb { jitter_s, ..fitted })
+        (slope > 0.0).then_some(PeriodicPauses { jitter_s, ..fitted })
     }
 
     fn tooth(&self, time: f64) -> f64 {
