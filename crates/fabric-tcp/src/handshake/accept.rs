@@ -19,6 +19,10 @@ const PROOF_LIMIT: Duration = Duration::from_secs(10);
 /// read once.
 pub(super) const UNVERIFIED_MAX: usize = 64;
 
+/// Number of connections that may wait to be accepted. The standard library allows so few that during a flood the system
+/// drops most callers, which try again after one second, three, and seven.
+const WAITING_MAX: i32 = 4096;
+
 /// Listens, and accepts callers that know the secret.
 pub(crate) struct Acceptor {
     listeners: Vec<TcpListener>,
@@ -62,6 +66,7 @@ impl Acceptor {
         for address in addresses {
             let listener = TcpListener::bind(address)?;
             listener.set_nonblocking(true)?;
+            rustix::net::listen(&listener, WAITING_MAX)?;
             listeners.push(listener);
         }
         Ok(Acceptor { listeners, secret, unverified: Vec::new() })

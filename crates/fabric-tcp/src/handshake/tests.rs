@@ -252,3 +252,30 @@ fn a_process_that_knows_the_secret_and_is_not_welcome_is_told_so() {
     };
     assert_eq!(refused, ConnectError::Refusal { address });
 }
+
+#[test]
+fn no_mutation_of_a_handshake_is_accepted() {
+    let secret = Secret::generate().unwrap();
+    let mut acceptor = Acceptor::listen(loopback(), secret.clone()).unwrap();
+    let address = acceptor.address().unwrap();
+    let hello = Hello { version: PROTOCOL_VERSION, caller: CALLER, nonce: [7; NONCE_BYTES] };
+    let whole = [&hello.to_bytes()[..], &[9; PROOF_BYTES]].concat();
+    for seed in 0..200 {
+        let mut random = random::SplitMix64::new(seed);
+        let mut bytes = whole.clone();
+        random.mutate(&mut bytes);
+        let mut stream = TcpStream::connect(address).unwrap();
+        let _ = stream.write_all(&bytes);
+        assert!(acceptor.step().unwrap().is_empty(), "seed {seed}");
+        // A caller reads answers that are as wrong.
+        let answer = Answer { version: PROTOCOL_VERSION, nonce: [1; 32], proof: [2; PROOF_BYTES] };
+        let mut answer = answer.to_bytes().to_vec();
+        random.mutate(&mut answer);
+        if let Some(answer) = answer.first_chunk().and_then(Answer::from_bytes) {
+            let is_ours =
+                is_proof(&answer.proof, &secret, ACCEPTED, &hello.to_bytes(), &answer.nonce);
+            assert!(!is_ours, "seed {seed}");
+        }
+    }
+    assert!(acceptor.step().unwrap().is_empty());
+}
