@@ -224,7 +224,7 @@ fn processes_connect_during_a_flood_of_strangers() {
         };
         let floods = [scope.spawn(move || flood(true)), scope.spawn(move || flood(false))];
         let callers = scope.spawn(|| {
-            let connected: Vec<_> = (0..20).map(|_| connect(address, CALLER, &secret)).collect();
+            let connected: Vec<_> = (0..10).map(|_| connect(address, CALLER, &secret)).collect();
             over.store(true, Ordering::Relaxed);
             connected.into_iter().filter(Result::is_ok).count()
         });
@@ -232,8 +232,8 @@ fn processes_connect_during_a_flood_of_strangers() {
         while !over.load(Ordering::Relaxed) {
             verified += acceptor.step().unwrap().len();
         }
-        assert_eq!(callers.join().unwrap(), 20);
-        assert!(verified >= 20);
+        assert_eq!(callers.join().unwrap(), 10);
+        assert!(verified >= 10);
         floods.into_iter().for_each(|flood| flood.join().unwrap());
     });
 }
