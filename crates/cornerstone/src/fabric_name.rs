@@ -1,5 +1,7 @@
 //! Names of fabrics in the user interface and in results files: `NAME` or `NAME:ARGUMENT`.
 
+use std::path::Path;
+
 use fabric_sim::Machine;
 use record::RunHeader;
 
@@ -27,7 +29,8 @@ const MACHINE: &str = "machine ";
 /// Returns the text of the file of a simulated machine for a run's record, with its name there. `None` for a built-in
 /// machine, and for a file that cannot be read.
 pub(crate) fn text_of_machine(machine: &str) -> Option<(String, String)> {
-    let text = machine.ends_with(".toml").then(|| std::fs::read_to_string(machine).ok())?;
+    let text =
+        machine.ends_with(".toml").then(|| definition_files::read_text(Path::new(machine)).ok())?;
     text.map(|text| (format!("{MACHINE}{machine}"), text))
 }
 

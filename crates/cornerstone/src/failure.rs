@@ -118,7 +118,8 @@ impl Failure {
         }
         // One write is used because several could be split by the output of other processes, or by a launcher that
         // ends.
-        let _ = std::io::stderr().write_all(words.as_bytes());
+        // Messages quote words of files and command lines, which may come from a stranger.
+        let _ = std::io::stderr().write_all(record::printable(&words).as_bytes());
         ExitCode::from(self.status)
     }
 }

@@ -139,5 +139,5 @@ fn bar(steps: usize) -> ProgressBar {
 
 /// Writes a line to standard error. A failure is ignored, because a run does not end because its output is not read.
 pub(crate) fn note(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", record::printable(line));
 }

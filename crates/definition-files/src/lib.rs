@@ -1,7 +1,12 @@
 //! Files that define a machine or a chain of processing stages: their text, and mistakes in it with their place.
 #![forbid(unsafe_code)]
 
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
+
+/// Length up to which something is read that does not say how long it is, such as a pipe or a device.
+const UNSIZED_MAX: u64 = 16 << 20;
 
 /// The reason why a file is not a valid description.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,11 +38,36 @@ pub enum FileError {
 /// # Errors
 /// [`FileError::Unreadable`].
 pub fn read_file(what: &'static str, path: &Path) -> Result<String, FileError> {
-    std::fs::read_to_string(path).map_err(|error| FileError::Unreadable {
+    read_text(path).map_err(|error| FileError::Unreadable {
         what,
         path: path.display().to_string(),
         reason: error.to_string(),
     })
+}
+
+/// Returns the bytes of a file that a user has named: a regular file, or what ends within 16 MiB.
+///
+/// # Errors
+/// Those of the system, and [`ErrorKind::FileTooLarge`].
+pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    let limit = file.metadata()?.len().max(UNSIZED_MAX);
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let why = format!("it is no regular file and does not end within {} MiB", limit >> 20);
+        return Err(io::Error::new(ErrorKind::FileTooLarge, why));
+    }
+    Ok(bytes)
+}
+
+/// Returns the text of such a file.
+///
+/// # Errors
+/// As of [`read_bytes`], and [`ErrorKind::InvalidData`] for what is not UTF-8.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let not_text = |_| io::Error::new(ErrorKind::InvalidData, "it is not a text in UTF-8");
+    String::from_utf8(read_bytes(path)?).map_err(not_text)
 }
 
 /// Returns the line, counted from 1, of byte `at` of a text.

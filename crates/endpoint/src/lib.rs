@@ -22,6 +22,7 @@ mod real_clock;
 mod reduction;
 mod shared_line;
 mod time;
+mod untrusted;
 mod work;
 
 pub use awaited::{
@@ -48,4 +49,5 @@ pub use real_clock::{smallest_step, wait_until};
 pub use reduction::{Element, Operation, Reduction};
 pub use shared_line::SharedLine;
 pub use time::{ClockQuality, Time, TimeSpan};
+pub use untrusted::Untrusted;
 pub use work::{Work, WorkKind};

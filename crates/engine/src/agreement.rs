@@ -16,6 +16,10 @@ use contract::AgreedCall;
 const RECENT: usize = 64;
 /// Number of closed contexts that a rank keeps: a rank may close one while another still waits in its last call.
 const CLOSED: usize = 64;
+/// Maximum numbers of call ids that a rank keeps for calls of a context that it has not made yet, and of contexts that it
+/// has not opened yet. Beyond them it keeps none: they serve reports only.
+const EARLY: usize = 1024;
+const UNOPENED: usize = 1024;
 /// Time per member after which a rank sends its call id. A context of N members then costs N - 1 small frames for each
 /// N times this time, however many ranks share a processor.
 const REPORT_AFTER_PER_MEMBER: Duration = Duration::from_millis(5);
@@ -159,14 +163,24 @@ impl Agreement {
 
     /// Records the call id of another rank. Returns the call id to answer with, if that rank does not know it.
     pub(crate) fn take(&mut self, context: u32, report: CallReport) -> Option<AgreedCall> {
+        if !self.contexts.contains_key(&context) && self.unopened() >= UNOPENED {
+            return None;
+        }
         let calls = self.contexts.entry(context).or_default();
         // Numbers wrap around, so the nearer side counts.
         let is_early = report.number.wrapping_sub(calls.last) as i32 > 0;
         if is_early {
-            calls.early.push(report);
+            if calls.early.len() < EARLY {
+                calls.early.push(report);
+            }
             return None;
         }
         calls.compare(report)
+    }
+
+    /// Returns the number of contexts of which others have told and which this rank has not opened.
+    fn unopened(&self) -> usize {
+        self.contexts.values().filter(|calls| calls.members.is_empty()).count()
     }
 
     /// Returns the call id of a call and the ranks to send it to, if that is due `waited` after the call was made. It
@@ -222,7 +236,7 @@ impl Agreement {
     /// Returns whether all questions about a call were answered.
     pub(crate) fn are_answered(&mut self, (context, number): (u32, u32)) -> bool {
         let call = self.contexts.get_mut(&context).and_then(|calls| calls.call(number));
-        call.is_none_or(|call| call.answers == call.asked.len())
+        call.is_none_or(|call| call.answers >= call.asked.len())
     }
 
     /// Returns this rank's call, and a member with its call of this number, if that differs.
@@ -331,6 +345,18 @@ mod tests {
         assert_eq!(differing(&mut agreement, 1), Some((50, 2, 51)));
         assert_eq!(agreement.announce(CONTEXT, call(61)), Some((2, vec![1])));
         assert_eq!(differing(&mut agreement, 2), Some((61, 1, 60)));
+    }
+
+    #[test]
+    fn reports_without_end_take_memory_up_to_a_limit() {
+        let mut agreement = open(2);
+        for number in 1..=2 * EARLY as u32 {
+            let report = CallReport { from: 1, number, call: Some(call(9)) };
+            assert_eq!(agreement.take(CONTEXT, report), None);
+            assert_eq!(agreement.take(CONTEXT + number, report), None);
+        }
+        assert_eq!(agreement.contexts[&CONTEXT].early.len(), EARLY);
+        assert_eq!(agreement.contexts.len(), 1 + UNOPENED);
     }
 
     #[test]

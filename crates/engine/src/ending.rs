@@ -129,7 +129,13 @@ impl<T: Transport> MessageEngine<T> {
         match error {
             // Only a process of another run, whose death does not end this one.
             Error::RankEnded { rank, before } if self.is_lost(rank) => {
-                Error::RankDied { rank, how: format!("its program ended before {before}") }
+                let how = match self.transport.fault(rank) {
+                    None => format!("its program ended before {before}"),
+                    Some(fault) => {
+                        format!("it {fault}, so the connection was closed before {before}")
+                    }
+                };
+                Error::RankDied { rank, how }
             }
             error => error,
         }

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 
-use contract::{Envelope, Request, Selector};
+use contract::{Envelope, Request, Selector, Untrusted};
 
 /// The posted receives that have matched no message.
 #[derive(Default)]
@@ -105,9 +105,9 @@ pub struct Rts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Location {
     /// At this offset in the arenas, which every rank of the host maps.
-    Arena(usize),
+    Arena(Untrusted<usize>),
     /// At this address in the sender's process.
-    Address(usize),
+    Address(Untrusted<usize>),
     /// Out of reach: its sender must send it.
     Remote,
 }

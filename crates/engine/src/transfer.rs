@@ -4,7 +4,9 @@
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
-use contract::{Completion, Destination, Envelope, Readable, Request, Selector, Writable};
+use contract::{
+    Completion, Destination, Envelope, Readable, Request, Selector, Untrusted, Writable,
+};
 
 /// The direction of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub struct Transfer {
     pub is_synchronous: bool,
     /// True if a message may stay in its sender's memory.
     pub in_place: bool,
+    /// True while the other rank may name it: the RTS of a send or the CTS of a receive is not answered yet.
+    is_announced: bool,
 }
 
 /// The source of no message: that of a receive that has matched none.
@@ -64,6 +68,7 @@ impl Transfer {
             done: false,
             is_synchronous: until == Completion::Synchronous,
             in_place: false,
+            is_announced: false,
         }
     }
 
@@ -79,6 +84,7 @@ impl Transfer {
             done: false,
             is_synchronous: false,
             in_place,
+            is_announced: false,
         }
     }
 
@@ -169,22 +175,40 @@ impl Transfers {
         self.free.push(request.0);
     }
 
-    /// Returns the send to rank `to` with this request, or `None` if none is in progress: a rank may name any number.
-    #[inline]
-    pub fn send_to(&mut self, request: Request, to: usize) -> Option<&mut Transfer> {
-        let transfer = self.places.get_mut(request.index())?;
-        let is_it = transfer.direction == Direction::Send { to: to as u32 } && !transfer.done;
-        is_it.then_some(transfer)
+    /// Records that a transport announces a transfer to the other rank, by the RTS of a send or the CTS of a receive. That
+    /// rank answers once, and names the request.
+    pub fn announce(&mut self, request: Request) {
+        self[request].is_announced = true;
     }
 
-    /// Returns the receive with this request that has matched a message of rank `from`, or `None` if none is in progress.
-    #[inline]
-    pub fn receive_from(&mut self, request: Request, from: usize) -> Option<&mut Transfer> {
-        let transfer = self.places.get_mut(request.index())?;
+    /// Returns the announced send to rank `to` that this rank names, or `None` if there is none: it may name any number.
+    pub fn announced_send(&self, request: Untrusted<u32>, to: usize) -> Option<Request> {
+        let request = Request(request.below(self.places.len() as u32)?);
+        let transfer = &self[request];
+        let is_it = transfer.direction == Direction::Send { to: to as u32 }
+            && transfer.is_announced
+            && !transfer.done;
+        is_it.then_some(request)
+    }
+
+    /// Takes the answer of rank `to` to a send's announcement. Returns the send, or `None` if there is no such one.
+    pub fn answered_send(&mut self, request: Untrusted<u32>, to: usize) -> Option<Request> {
+        let request = self.announced_send(request, to)?;
+        self[request].is_announced = false;
+        Some(request)
+    }
+
+    /// Takes the answer of rank `from` to the announcement of a receive that has matched a message of this rank. Returns
+    /// the receive, or `None` if there is no such one.
+    pub fn answered_receive(&mut self, request: Untrusted<u32>, from: usize) -> Option<Request> {
+        let request = Request(request.below(self.places.len() as u32)?);
+        let transfer = &mut self[request];
         let is_it = matches!(transfer.direction, Direction::Receive(_))
             && transfer.envelope.source == from as u32
+            && transfer.is_announced
             && !transfer.done;
-        is_it.then_some(transfer)
+        transfer.is_announced &= !is_it;
+        is_it.then_some(request)
     }
 
     /// Adds the progress of each transfer to a hash.
@@ -245,22 +269,30 @@ mod tests {
     }
 
     #[test]
-    fn what_another_rank_names_is_an_operation_with_that_rank_in_progress_or_nothing() {
+    fn what_another_rank_names_was_announced_to_it_and_is_answered_once_or_is_nothing() {
         let mut table = Transfers::default();
         let (sent, received, free) =
             (table.start(send(3)), table.start(receive()), table.start(receive()));
-        assert!(table.send_to(sent, 3).is_some());
-        assert!(table.send_to(sent, 2).is_none() && table.send_to(received, 3).is_none());
-        assert!(table.receive_from(received, 3).is_none(), "it has matched no message");
+        let named = |request: Request| Untrusted::new(request.0);
+        assert_eq!(table.answered_send(named(sent), 3), None, "no RTS was sent");
+        table.announce(sent);
+        assert_eq!(table.announced_send(named(sent), 3), Some(sent));
+        assert_eq!(table.answered_send(named(sent), 2), None);
+        assert_eq!(table.answered_receive(named(sent), 3), None);
+        assert_eq!(table.answered_send(named(sent), 3), Some(sent));
+        assert_eq!(table.answered_send(named(sent), 3), None, "it was answered");
+        table.announce(received);
+        assert_eq!(table.answered_receive(named(received), 3), None, "it has matched no message");
         table[received].begin(Envelope { source: 3, ..Envelope::default() });
-        assert!(table.receive_from(received, 3).is_some());
-        assert!(table.receive_from(received, 2).is_none() && table.receive_from(sent, 3).is_none());
+        assert_eq!(table.answered_receive(named(received), 2), None);
+        assert_eq!(table.answered_receive(named(received), 3), Some(received));
+        assert_eq!(table.answered_receive(named(received), 3), None, "it was answered");
+        table.announce(sent);
         table.forget(free);
         table[sent].done = true;
-        for request in [sent, free, Request(77)] {
-            assert!(
-                table.send_to(request, 3).is_none() && table.receive_from(request, 3).is_none()
-            );
+        for request in [named(sent), named(free), Untrusted::new(77)] {
+            let answered = (table.answered_send(request, 3), table.answered_receive(request, 3));
+            assert_eq!(answered, (None, None));
         }
     }
 

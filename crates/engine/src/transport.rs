@@ -155,6 +155,12 @@ pub trait Transport: Sized {
     /// Returns the state of another rank.
     fn state(&self, rank: usize) -> PeerState;
 
+    /// Returns what a lost rank has done that made this rank close the connection to it, or `None` if it has closed it
+    /// itself.
+    fn fault(&self, _rank: usize) -> Option<&str> {
+        None
+    }
+
     /// Returns whether any other rank is no longer [running](PeerState::Running).
     fn any_has_left(&self) -> bool;
 

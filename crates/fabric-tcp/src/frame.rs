@@ -1,5 +1,7 @@
 //! The frames that ranks send: a header of 28 bytes and, for some kinds, a body.
 
+use contract::Untrusted;
+
 /// Length of a header.
 pub(crate) const HEADER_BYTES: usize = 28;
 
@@ -28,7 +30,7 @@ pub(crate) enum Kind {
     CollectiveAnswer,
 }
 
-/// The header of a frame.
+/// The header of a frame to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) kind: Kind,
@@ -42,6 +44,18 @@ pub(crate) struct Header {
     pub(crate) request: u32,
     /// Number of bytes of returned credit.
     pub(crate) credit: u32,
+}
+
+/// The header of a frame that has arrived. Context and tag only select a receive; every other number is checked where it
+/// is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ArrivedHeader {
+    pub(crate) kind: Kind,
+    pub(crate) context: u32,
+    pub(crate) tag: u32,
+    pub(crate) bytes: Untrusted<u64>,
+    pub(crate) request: Untrusted<u32>,
+    pub(crate) credit: Untrusted<u32>,
 }
 
 impl Header {
@@ -59,7 +73,9 @@ impl Header {
         bytes[24..].copy_from_slice(&self.credit.to_le_bytes());
         bytes
     }
+}
 
+impl ArrivedHeader {
     /// Returns the header in these bytes, or `None` if no rank of this version sends them.
     pub(crate) fn from_bytes(bytes: &[u8; HEADER_BYTES]) -> Option<Self> {
         let word = |at: usize| {
@@ -79,13 +95,13 @@ impl Header {
             _ => return None,
         };
         let length = u64::from(word(12)) | u64::from(word(16)) << 32;
-        (bytes[1..4] == [0; 3]).then_some(Header {
+        (bytes[1..4] == [0; 3]).then_some(ArrivedHeader {
             kind,
             context: word(4),
             tag: word(8),
-            bytes: length,
-            request: word(20),
-            credit: word(24),
+            bytes: Untrusted::new(length),
+            request: Untrusted::new(word(20)),
+            credit: Untrusted::new(word(24)),
         })
     }
 }
@@ -115,10 +131,14 @@ mod tests {
                 request: 3,
                 credit: 1 << 30,
             };
-            assert_eq!(Header::from_bytes(&header.to_bytes()), Some(header));
+            let Header { context, tag, request, .. } = header;
+            let (bytes, credit) = (Untrusted::new(header.bytes), Untrusted::new(header.credit));
+            let request = Untrusted::new(request);
+            let arrived = ArrivedHeader { kind, context, tag, bytes, request, credit };
+            assert_eq!(ArrivedHeader::from_bytes(&header.to_bytes()), Some(arrived));
         }
-        assert_eq!(Header::from_bytes(&[0; HEADER_BYTES]), None);
+        assert_eq!(ArrivedHeader::from_bytes(&[0; HEADER_BYTES]), None);
         let page = b"GET / HTTP/1.1\r\nHost: example\r\n";
-        assert_eq!(Header::from_bytes(page[..HEADER_BYTES].as_array().unwrap()), None);
+        assert_eq!(ArrivedHeader::from_bytes(page[..HEADER_BYTES].as_array().unwrap()), None);
     }
 }

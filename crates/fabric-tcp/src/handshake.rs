@@ -2,8 +2,10 @@
 //!
 //! The caller, which connects, sends a hello: version, rank, the rank that it wants, and a random number. The other
 //! side answers with a random number of its own and a proof over both. The caller answers with its own proof over both,
-//! and gets a byte that says that it is accepted. Neither sends the secret. A recording of the exchange is useless,
+//! and gets a byte that says whether it is accepted. Neither sends the secret. A recording of the exchange is useless,
 //! because both numbers are new each time. What follows is not encrypted.
+//!
+//! A caller that loses its connection before that byte has lost its place to other callers, and calls again.
 //!
 //! Processes of other runs prove that they know the secret of the process that they call, and send their name.
 
@@ -13,17 +15,23 @@ mod connect;
 pub(crate) use accept::Acceptor;
 pub(crate) use connect::{Call, ConnectError, connect};
 
+use std::time::Duration;
+
 use contract::ProcessName;
 
 use crate::secret::{PROOF_BYTES, Proof, Secret};
 
 const MAGIC: [u8; 8] = *b"CNRSTONE";
 /// Version of the protocol, which changes with every change of what processes send, here and later.
-pub(crate) const PROTOCOL_VERSION: u32 = 4;
+pub(crate) const PROTOCOL_VERSION: u32 = 5;
 const NONCE_BYTES: usize = 32;
 const HELLO_BYTES: usize = 8 + 4 + 4 + 4 + 4 + NONCE_BYTES;
 const ANSWER_BYTES: usize = 8 + 4 + NONCE_BYTES + PROOF_BYTES;
 const WELCOME: u8 = 1;
+/// For a caller that knows the secret and wants something that there is not, such as a port that was closed.
+const REFUSED: u8 = 2;
+/// Time limit for the processes of a run to connect, and for a caller that loses its place to others to call again.
+pub(crate) const MEET_LIMIT: Duration = Duration::from_secs(60);
 
 /// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,19 +1,16 @@
 //! The connections of every rank with every other.
 
 use std::net::{SocketAddr, TcpStream};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use contract::{Error, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::handshake::{Acceptor, Caller, ConnectError, Purpose, connect};
+use crate::handshake::{Acceptor, Caller, ConnectError, MEET_LIMIT, Purpose, connect};
 use crate::reconnect::path_here;
 use crate::secret::Secret;
 use crate::supervision::Supervision;
 
-/// Time limit for ranks to connect. All have been started when their addresses are known, so none has a reason to take
-/// longer.
-const MEET_LIMIT: Duration = Duration::from_secs(60);
 const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// The connections to a rank, each with the index of its address. There is one, unless a rank with several addresses is

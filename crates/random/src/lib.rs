@@ -4,6 +4,8 @@
 //! All are SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014).
 #![forbid(unsafe_code)]
 
+mod mutation;
+
 /// The increment of a generator's state for each number: 2^64 divided by the golden ratio, made odd.
 pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 

@@ -11,6 +11,7 @@ mod forecast;
 mod measurement;
 mod pauses;
 mod period;
+mod printable;
 mod run;
 
 pub use environment::{Environment, RunEnd, RunHeader, Warning};
@@ -24,6 +25,7 @@ pub use period::{
     Broken, During, JudgedTimes, LateInstance, PeriodSearch, Required, SearchEnd, SeenPause, Trial,
     TrialLine,
 };
+pub use printable::printable;
 pub use run::{Run, RunError};
 
 use serde::{Deserialize, Serialize};

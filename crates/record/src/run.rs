@@ -1,5 +1,6 @@
 //! A complete results file, read back.
 
+use super::printable::make_printable;
 use super::{Line, Measurement, RunHeader, SCHEMA_VERSION, TrialLine, Warning};
 
 /// A run as read from its results file.
@@ -86,8 +87,9 @@ impl Run {
     fn add(&mut self, number: usize, line: &str) -> Result<(), RunError> {
         let bad =
             |reason: String| RunError::BadLine { label: self.label.clone(), line: number, reason };
-        let value: serde_json::Value =
+        let mut value: serde_json::Value =
             serde_json::from_str(line).map_err(|error| bad(format!("not JSON: {error}")))?;
+        make_printable(&mut value);
         // The version is checked before the fields, which another version may have renamed.
         if let Some(found) = value.get("schema_version").and_then(serde_json::Value::as_u64)
             && found != u64::from(SCHEMA_VERSION)

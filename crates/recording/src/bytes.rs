@@ -41,6 +41,11 @@ impl<'a> ByteReader<'a> {
         Ok(taken)
     }
 
+    /// Returns the number of bytes that were not read.
+    pub(crate) fn left(&self) -> usize {
+        self.0.len()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -3,65 +3,24 @@
 //! A block is the number of its rank, its length, and events. The end is the number of ranks in place of a rank's
 //! number, and then the number of blocks. A file without an end was truncated.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, ErrorKind, Write};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use contract::Selector;
 
 use crate::bytes::{ByteReader, Cut, put_number};
+use crate::error::{LONGEST_MESSAGE_BYTES, MARK, RecordingError};
 use crate::event::RankEvent;
 use crate::longest::Longest;
 
-/// First line of a file. Its number is the version of the format.
-const MARK: &str = "cornerstone-recording 1";
 /// Beginning of files of all versions.
 const ANY_MARK: &str = "cornerstone-recording ";
+/// Number of ranks that a short file may have. Each takes some memory even without events.
+const RANKS_OF_ANY_FILE: usize = 1 << 17;
 /// Number of events of a rank at which they are written.
 const BLOCK_EVENTS: usize = 1 << 13;
-
-/// The reason why a recording cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RecordingError {
-    /// The file could not be read or written.
-    #[error("'{path}': {reason}")]
-    File {
-        /// Its path.
-        path: String,
-        /// The system's message.
-        reason: String,
-    },
-    /// The file is not a recording.
-    #[error("'{path}' is no recording of a program: it does not begin with '{MARK}'")]
-    NotOne {
-        /// Its path.
-        path: String,
-    },
-    /// The file is a recording of another version.
-    #[error("'{path}' is of another version ('{found}'); this command reads '{MARK}'")]
-    Version {
-        /// Its path.
-        path: String,
-        /// Its first line.
-        found: String,
-    },
-    /// A text of another simulator contains something that cannot be replayed.
-    #[error("'{path}', line {line}: {reason}")]
-    Text {
-        /// Its path.
-        path: String,
-        /// Number of the line.
-        line: usize,
-        /// The error in the line.
-        reason: String,
-    },
-    /// The file is truncated or damaged.
-    #[error("'{path}' is cut off or damaged: record the program again")]
-    Cut {
-        /// Its path.
-        path: String,
-    },
-}
 
 /// The events of the ranks of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,6 +59,25 @@ pub struct Recorder {
     is_whole: bool,
 }
 
+/// Creates a file for a recording, or for a text made of one. Never changes a file that already exists, nor follows a
+/// link; a device, such as /dev/null, is written to.
+///
+/// # Errors
+/// [`RecordingError::Exists`] and [`RecordingError::File`].
+pub fn create_file(path: &Path) -> Result<File, RecordingError> {
+    let mut how = OpenOptions::new();
+    let is_device = || path.symlink_metadata().is_ok_and(|one| one.file_type().is_char_device());
+    match how.write(true).create_new(true).open(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && is_device() => {
+            how.create_new(false).open(path).map_err(|error| failed(path, &error))
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            Err(RecordingError::Exists { path: path.display().to_string() })
+        }
+        opened => opened.map_err(|error| failed(path, &error)),
+    }
+}
+
 /// The events of a rank that are not yet written.
 #[derive(Clone, Debug, Default)]
 struct Pending {
@@ -118,7 +96,7 @@ impl Recorder {
     /// # Errors
     /// [`RecordingError::File`].
     pub fn create(path: &Path, ranks: usize, title: &str) -> Result<Self, RecordingError> {
-        let file = File::create(path).map_err(|error| failed(path, &error))?;
+        let file = create_file(path)?;
         let mut out = BufWriter::new(file);
         let title = title.replace('\n', " ");
         writeln!(out, "{MARK}\n{ranks} {title}").map_err(|error| failed(path, &error))?;
@@ -208,7 +186,7 @@ impl Recording {
     /// # Errors
     /// If it cannot be used.
     pub fn read(path: &Path) -> Result<Self, RecordingError> {
-        let bytes = std::fs::read(path).map_err(|error| failed(path, &error))?;
+        let bytes = definition_files::read_bytes(path).map_err(|error| failed(path, &error))?;
         Self::parse(&bytes, &path.display().to_string())
     }
 
@@ -232,7 +210,17 @@ impl Recording {
         let ranks =
             read_blocks(&mut ByteReader::new(&bytes[begin + length..]), ranks).map_err(cut)?;
         let longest: Result<_, Cut> = ranks.iter().map(|events| read_all(events)).collect();
-        Ok(Recording { title: title.into(), ranks, longest: longest.map_err(cut)? })
+        let longest: Vec<Longest> = longest.map_err(cut)?;
+        Recording { title: title.into(), ranks, longest }.with_messages_in_memory(&path())
+    }
+
+    /// Returns the recording if a replay can lend memory for its messages. `path` names it in the error.
+    pub(crate) fn with_messages_in_memory(self, path: &str) -> Result<Self, RecordingError> {
+        let longest = self.longest.iter().map(|longest| longest.of_all(self.ranks.len())).max();
+        match longest.filter(|&bytes| bytes > LONGEST_MESSAGE_BYTES) {
+            Some(bytes) => Err(RecordingError::TooLong { path: path.into(), bytes }),
+            None => Ok(self),
+        }
     }
 
     /// Creates a recording of these events.
@@ -265,6 +253,12 @@ impl Recording {
     }
 }
 
+/// Returns whether a text or recording of `bytes` bytes may have so many ranks. A damaged number must not use up all
+/// memory, and each rank that has done anything takes some bytes.
+pub(crate) fn are_ranks(ranks: usize, bytes: usize) -> bool {
+    (1..=(bytes / 4).max(RANKS_OF_ANY_FILE)).contains(&ranks)
+}
+
 /// Returns the longest messages of a rank's events.
 fn read_all(events: &[u8]) -> Result<Longest, Cut> {
     let mut source = ByteReader::new(events);
@@ -276,8 +270,7 @@ fn read_all(events: &[u8]) -> Result<Longest, Cut> {
 }
 
 fn read_blocks(source: &mut ByteReader<'_>, ranks: usize) -> Result<Vec<Vec<u8>>, Cut> {
-    // A damaged number must not use up all memory: each rank that has done anything has a block.
-    if ranks == 0 || ranks > 1 << 24 {
+    if !are_ranks(ranks, source.left()) {
         return Err(Cut);
     }
     let mut events = vec![Vec::new(); ranks];

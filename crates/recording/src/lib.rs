@@ -8,6 +8,7 @@
 
 mod bytes;
 mod duties;
+mod error;
 mod event;
 mod exchange;
 mod file;
@@ -15,8 +16,9 @@ mod longest;
 mod operations;
 mod replay;
 
+pub use error::RecordingError;
 pub use event::{RankEvent, RecordedCollective, Room, SentMessage};
 pub use exchange::TextFormat;
-pub use file::{Events, Recorder, Recording, RecordingError};
+pub use file::{Events, Recorder, Recording, create_file};
 pub use longest::Longest;
 pub use replay::{RankTimes, replay};

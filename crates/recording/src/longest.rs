@@ -12,6 +12,12 @@ pub struct Longest {
 }
 
 impl Longest {
+    /// Returns the length of the longest, in a run of `ranks` ranks.
+    pub(crate) fn of_all(self, ranks: usize) -> usize {
+        let all = self.block_bytes.saturating_mul(ranks);
+        self.sent_bytes.max(self.received_bytes).max(all)
+    }
+
     /// Updates the lengths for an event.
     pub(crate) fn note(&mut self, event: &RankEvent) {
         match event {

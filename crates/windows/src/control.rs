@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::words::Words;
-use endpoint::Result;
+use endpoint::{Result, Untrusted};
 
 /// Number of different notices of a member of a window.
 pub const NOTICES: usize = 64;
@@ -63,9 +63,9 @@ impl Control {
     }
 
     /// Returns the member that has the lock for updates.
-    pub(super) fn updating(&self) -> Option<usize> {
+    pub(super) fn updating(&self) -> Option<Untrusted<usize>> {
         // Relaxed: it only serves to find out whether that member still runs.
-        (self.updates.0.load(Ordering::Relaxed) as usize).checked_sub(1)
+        (self.updates.0.load(Ordering::Relaxed) as usize).checked_sub(1).map(Untrusted::new)
     }
 
     /// Acquires the lock for updates if it is free.
@@ -109,9 +109,10 @@ impl Control {
     }
 
     /// Returns the member with exclusive access.
-    pub(super) fn holder(&self) -> Option<usize> {
+    pub(super) fn holder(&self) -> Option<Untrusted<usize>> {
         // Relaxed: it only serves to find out whether that member still runs.
-        ((self.access.0.load(Ordering::Relaxed) >> 32) as usize).checked_sub(1)
+        let word = (self.access.0.load(Ordering::Relaxed) >> 32) as usize;
+        word.checked_sub(1).map(Untrusted::new)
     }
 
     /// Releases access.
@@ -147,7 +148,7 @@ mod tests {
         control.give_up(0, false);
         control.give_up(1, false);
         assert!(control.try_take(3) && !control.try_share() && !control.try_take(2));
-        assert_eq!(control.holder(), Some(3));
+        assert_eq!(control.holder(), Some(Untrusted::new(3)));
         control.give_up(3, true);
         assert!(control.try_take(0));
     }
@@ -178,7 +179,7 @@ mod tests {
         let control = Control::default();
         control.lock_updates(5, || Ok(())).unwrap();
         let failed = endpoint::Error::Aborted { why: "a test".into() };
-        assert_eq!(control.updating(), Some(5));
+        assert_eq!(control.updating(), Some(Untrusted::new(5)));
         let waited = control.lock_updates(1, || Err(failed.clone()));
         assert_eq!(waited, Err(failed));
     }

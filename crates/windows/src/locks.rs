@@ -7,7 +7,7 @@ use super::ask::Ticket;
 use super::control::Control;
 use super::wire::Kind;
 use super::{Route, Window};
-use endpoint::{Awaited, Endpoint, Error, LockHolder, Result, Selector};
+use endpoint::{Awaited, Endpoint, Error, LockHolder, Result, Selector, Untrusted};
 
 /// Number of times that a request for shared access yields to waiters for exclusive access.
 const TURNS_LEFT: u32 = 64;
@@ -119,7 +119,7 @@ impl Window {
         }
         let rank_of = |member: usize| self.targets[member].rank;
         let holder = match self.control_of(attempt.target).map(Control::holder) {
-            Some(Some(holder)) => LockHolder::Rank(rank_of(holder)),
+            Some(Some(holder)) => self.lock_holder(holder),
             Some(None) => LockHolder::Several,
             None => LockHolder::Unknown,
         };
@@ -132,8 +132,18 @@ impl Window {
         let rank_of = |member: usize| self.targets[member].rank;
         let waiting: Vec<usize> = self.server.try_borrow().ok()?.waiting().map(rank_of).collect();
         let holder = self.control_of(self.me)?.holder();
-        let holder = holder.map_or(LockHolder::Several, |holder| LockHolder::Rank(rank_of(holder)));
+        let holder = holder.map_or(LockHolder::Several, |holder| self.lock_holder(holder));
         (!waiting.is_empty()).then_some((holder, waiting))
+    }
+
+    /// Returns the member that a word of a control block names, if there is one. Every member can write the words.
+    fn member(&self, named: Untrusted<usize>) -> Option<usize> {
+        named.below(self.targets.len())
+    }
+
+    fn lock_holder(&self, named: Untrusted<usize>) -> LockHolder {
+        let rank_of = |member: usize| LockHolder::Rank(self.targets[member].rank);
+        self.member(named).map_or(LockHolder::Unknown, rank_of)
     }
 
     /// As [`try_lock`](Window::try_lock), for this member's own memory, which it serves to the others.
@@ -158,7 +168,7 @@ impl Window {
     pub(super) fn check_holder<E: Endpoint>(
         &self,
         endpoint: &E,
-        holder: impl Fn() -> Option<usize>,
+        holder: impl Fn() -> Option<Untrusted<usize>>,
     ) -> Result<()> {
         if !endpoint.any_has_left() {
             return Ok(());
@@ -167,7 +177,8 @@ impl Window {
             let source = Some(self.targets[member].rank as u32);
             endpoint.none_will_send(Selector { context: self.context, source, tag: None })
         };
-        match left_with_lock(holder, has_left) {
+        let member = || holder().and_then(|member| self.member(member));
+        match left_with_lock(member, has_left) {
             Some(member) => {
                 let before = "it released a lock of a window".into();
                 Err(Error::RankEnded { rank: self.targets[member].rank, before })

@@ -6,7 +6,9 @@ use super::Window;
 use super::ask::{REQUESTS, answer_tag};
 use super::server::Answer;
 use super::update::Stretch;
-use endpoint::{Completion, Destination, Endpoint, Readable, Request, Result, Selector, Writable};
+use endpoint::{
+    Completion, Destination, Endpoint, Error, Readable, Request, Result, Selector, Writable,
+};
 
 /// An incoming request and its sender.
 struct Incoming {
@@ -84,14 +86,20 @@ impl Window {
     fn accept<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
         let any = Selector { context: self.context, source: None, tag: Some(REQUESTS) };
         while let Some(found) = endpoint.probe(any)? {
-            let mut room = vec![0; found.bytes];
+            let rank = found.source as usize;
+            let refused = |reason: String| Error::System {
+                what: format!("receiving a request of rank {rank} to a window"),
+                reason,
+            };
+            let mut room = Vec::new();
+            room.try_reserve_exact(found.bytes).map_err(|error| refused(error.to_string()))?;
+            room.resize(found.bytes, 0);
+            let source = self.targets.iter().position(|target| target.rank == rank);
+            let source = source.ok_or_else(|| refused("it is not a member".into()))?;
             // SAFETY: the vector is kept unchanged until the request is done.
             let place = unsafe { Writable::new(room.as_mut_ptr(), room.len()) };
             let this = Selector { source: Some(found.source), ..any };
             let request = endpoint.post_receive(this, place)?;
-            let rank = found.source as usize;
-            let source = self.targets.iter().position(|target| target.rank == rank);
-            let source = source.expect("only members send in a window's context");
             self.served.incoming.push_back(Incoming { request, room, source });
         }
         Ok(())

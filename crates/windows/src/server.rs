@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
+use endpoint::Untrusted;
+
 use super::ask::{OUT_OF_WINDOW, SUCCESS};
 use super::control::{Control, NOTICES};
 use super::offer::DYNAMIC_BYTES;
@@ -142,16 +144,22 @@ impl Server {
         &self,
         action: Action,
         fetches: bool,
-        stretches: &[Stretch],
+        stretches: &[Untrusted<Stretch>],
         mut operand: &[u8],
     ) -> Vec<u8> {
-        let wanted: u64 = stretches.iter().map(|one| one.bytes).sum();
-        let fits = operand.len() == action.operand_bytes(wanted as usize);
-        if !fits || !stretches.iter().all(|stretch| self.holds(stretch)) {
+        let held = stretches.iter().map(|one| one.accepted(|stretch| self.holds(stretch)));
+        let held: Option<Vec<Stretch>> = held.collect();
+        // Stretches may overlap, so that all of them together are longer than the memory.
+        let wanted = held.as_ref().and_then(|held| {
+            let all = held.iter().try_fold(0_u64, |sum, one| sum.checked_add(one.bytes));
+            all.filter(|&all| all <= isize::MAX as u64)
+        });
+        let fits = wanted.is_some_and(|all| operand.len() == action.operand_bytes(all as usize));
+        let Some(held) = held.filter(|_| fits) else {
             return OUT_OF_WINDOW.to_ne_bytes().to_vec();
-        }
+        };
         let mut answer = SUCCESS.to_ne_bytes().to_vec();
-        for &Stretch { offset, bytes } in stretches {
+        for Stretch { offset, bytes } in held {
             let start = match self.base {
                 Some(base) => base.as_ptr().wrapping_add(offset as usize),
                 None => offset as *mut u8,
@@ -210,6 +218,8 @@ impl Server {
 
 #[cfg(test)]
 mod tests {
+    use random::SplitMix64;
+
     use super::*;
 
     /// Returns a request for exclusive access.
@@ -233,12 +243,55 @@ mod tests {
             server.grant(&mut answers);
             let granted = answers.pop().map_or(0, |answer| answer.member);
             assert_eq!(server.take_own(), granted == 0);
-            assert_eq!(control.holder(), Some(granted));
+            assert_eq!(control.holder(), Some(Untrusted::new(granted)));
             order.push(granted);
             control.give_up(granted, true);
         }
         assert_eq!(order, [1, 0, 2, 2]);
         server.grant(&mut answers);
         assert!(!server.take_own() && answers.is_empty() && control.holder().is_none());
+    }
+
+    /// Requests that are almost right, to 40 bytes in the middle of other memory.
+    #[test]
+    fn no_request_of_a_corrupt_member_reaches_memory_beside_the_window() {
+        const WINDOW: std::ops::Range<usize> = 64..104;
+        let mut random = SplitMix64::new(61);
+        let actions = [
+            Action::Replace,
+            Action::Nothing,
+            Action::Combine(0x0100),
+            Action::CompareAndSwap(0x0100),
+        ];
+        let mut written = 0;
+        for _ in 0..20_000 {
+            let control = Control::default();
+            let mut memory = [0xa5_u8; 168];
+            let base = NonNull::from(&mut memory[WINDOW]).cast();
+            let window = (Some(base), WINDOW.len() as u64);
+            let mut server = Server::new(NonNull::from(&control), window, Arithmetic::REDUCTIONS);
+            let action = random.pick(&actions);
+            let number = |random: &mut SplitMix64, bound| match random.below(4) {
+                0 => random.edge(),
+                _ => random.below(bound) as u64,
+            };
+            let mut stretches = Vec::new();
+            for _ in 0..random.below(4) {
+                let (offset, bytes) = (number(&mut random, 24), number(&mut random, 17));
+                stretches.push(Stretch { offset, bytes });
+            }
+            let wanted = stretches.iter().fold(0_u64, |sum, one| sum.wrapping_add(one.bytes));
+            let operand = vec![7; action.operand_bytes(wanted.min(200) as usize)];
+            let kind = Kind::Update(action);
+            let mut request = wire::write((kind, 5, random.below(2) == 0), &stretches, &operand);
+            if random.below(4) == 0 {
+                random.mutate(&mut request);
+            }
+            server.serve(1, &request, &mut Vec::new());
+            written += usize::from(memory[WINDOW].iter().any(|&byte| byte != 0xa5));
+            let beside = [&memory[..WINDOW.start], &memory[WINDOW.end..]].concat();
+            assert!(beside.iter().all(|&byte| byte == 0xa5), "{request:?}");
+        }
+        assert!(written > 1000, "many requests are served: {written}");
     }
 }

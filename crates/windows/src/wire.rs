@@ -1,7 +1,7 @@
 //! The requests of a member to another by message, as bytes.
 
 use super::update::{Action, Stretch};
-use endpoint::{AccessKind, RemoteAccess};
+use endpoint::{AccessKind, RemoteAccess, Untrusted};
 
 /// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +76,11 @@ pub(super) fn write(
     message
 }
 
+/// The stretches of a request, before the server has compared them with the memory.
+pub(super) type AskedStretches = Vec<Untrusted<Stretch>>;
+
 /// Returns the head of a request, its stretches and its operand, or `None` if it is not a request.
-pub(super) fn read(message: &[u8]) -> Option<(Head, Vec<Stretch>, &[u8])> {
+pub(super) fn read(message: &[u8]) -> Option<(Head, AskedStretches, &[u8])> {
     let (head, rest) = message.split_at_checked(HEAD_BYTES)?;
     let (words, _) = head.as_chunks::<4>();
     let word = |index: usize| u32::from_ne_bytes(words[index]);
@@ -87,7 +90,8 @@ pub(super) fn read(message: &[u8]) -> Option<(Head, Vec<Stretch>, &[u8])> {
     let (pairs, _) = stretches.as_chunks::<STRETCH_BYTES>();
     let stretch = |pair: &[u8; STRETCH_BYTES]| {
         let (words, _) = pair.as_chunks::<8>();
-        Stretch { offset: u64::from_ne_bytes(words[0]), bytes: u64::from_ne_bytes(words[1]) }
+        let [offset, bytes] = [0, 1].map(|index: usize| u64::from_ne_bytes(words[index]));
+        Untrusted::new(Stretch { offset, bytes })
     };
     Some((head, pairs.iter().map(stretch).collect(), operand))
 }
@@ -123,7 +127,7 @@ mod tests {
             let message = write((kind, 5, true), &stretches, &[1, 2, 3]);
             let (head, found, operand) = read(&message).unwrap();
             assert_eq!(head, Head { kind, ticket: 5, fetches: true, stretches: 2 });
-            assert_eq!((&*found, operand), (&stretches[..], &[1, 2, 3][..]));
+            assert_eq!((found, operand), (stretches.map(Untrusted::new).into(), &[1, 2, 3][..]));
             assert_eq!(read(&message[..HEAD_BYTES + 20]), None);
         }
         assert_eq!(read(&[9; 20]), None);

@@ -15,7 +15,7 @@ use crate::output::print;
 pub(crate) fn execute(arguments: PmpArguments) -> Result<ExitCode, Failure> {
     let PmpArguments { file, check, ranks, periodic } = arguments;
     let name = file.display().to_string();
-    let text = std::fs::read_to_string(&file)
+    let text = definition_files::read_text(&file)
         .map_err(|error| Failure::usage(format!("cannot read the pattern '{name}': {error}")))?;
     let text = PatternText { name, text };
     let pattern = read(&text)?;

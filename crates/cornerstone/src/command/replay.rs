@@ -1,5 +1,6 @@
 //! `replay`: repeats the events of a recorded program on a simulated machine.
 
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -33,7 +34,8 @@ fn convert(recording: &Recording, to: &Path) -> Result<(), Failure> {
         Failure::usage(why).hint("FILE.goal is for LogGOPSim, FILE.ti for SimGrid")
     })?;
     let text = recording.to_text(format).map_err(Failure::failed)?;
-    std::fs::write(to, text)
+    let mut file = recording::create_file(to).map_err(|error| Failure::usage(error.to_string()))?;
+    file.write_all(text.as_bytes())
         .map_err(|error| Failure::failed(format!("cannot write '{}': {error}", to.display())))
 }
 

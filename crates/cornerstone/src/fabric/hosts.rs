@@ -30,7 +30,7 @@ impl Hosts {
             (Some(path), _) => {
                 let cannot = |why: String| Failure::usage(format!("'{}': {why}", path.display()));
                 let text =
-                    std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))?;
+                    definition_files::read_text(path).map_err(|error| cannot(error.to_string()))?;
                 Host::parse_all(&text).map_err(|why| {
                     cannot(why).hint(
                         "write a host a line, as NAME, NAME:SLOTS or NAME:SLOTS@ADDRESS,ADDRESS",

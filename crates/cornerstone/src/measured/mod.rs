@@ -10,6 +10,7 @@ use std::time::Instant;
 use analysis::launches::pooled;
 use benchmark::{Benchmark, EVERYTHING, RunOption, select};
 use record::{Measurement, Run};
+use tempfile::TempDir;
 
 use crate::arguments::Typed;
 use crate::failure::Failure;
@@ -94,8 +95,8 @@ impl MeasuredCommand {
         until: Instant,
         interruption: &Interruption,
     ) -> Result<Run, Unmeasured> {
-        let scratch = Scratch::new();
-        let path = scratch.0.display().to_string();
+        let scratch = Scratch::new().map_err(Unmeasured::Failed)?;
+        let path = scratch.results().display().to_string();
         let words: Vec<&str> = match self.of_cornerstone {
             true => more.iter().copied().chain(["--out", &path]).collect(),
             false => Vec::new(),
@@ -104,9 +105,11 @@ impl MeasuredCommand {
             Child::start(&self.line, &words, launches_before).map_err(Unmeasured::Failed)?;
         let Finished { status, stdout, stderr } = child.wait(until, interruption)?;
         let run = match (self.of_cornerstone, status) {
-            (true, Some(0)) => return read(&scratch.0),
+            (true, Some(0)) => return read(&scratch.results()),
             // A period that does not hold is a result, which is compared with others.
-            (true, Some(code)) => read(&scratch.0).ok().filter(|run| tells_of_periods(run, code)),
+            (true, Some(code)) => {
+                read(&scratch.results()).ok().filter(|run| tells_of_periods(run, code))
+            }
             (false, Some(0)) => {
                 return osu_table::read(&self.line, &stdout).map_err(Unmeasured::Failed);
             }
@@ -137,7 +140,7 @@ pub(crate) fn as_launch(run: Run, number: u32) -> Vec<Measurement> {
 }
 
 fn read(path: &Path) -> Result<Run, Unmeasured> {
-    let bytes = std::fs::read(path)
+    let bytes = definition_files::read_bytes(path)
         .map_err(|_| Unmeasured::Failed("it ended well and left no results".into()))?;
     let run = results::parse(path, &bytes)
         .map_err(|failure| Unmeasured::Failed(failure.message().into()))?;
@@ -167,23 +170,18 @@ fn last_words(stderr: &str) -> String {
     chosen.map_or_else(String::new, |line| format!(": {line}"))
 }
 
-/// Path of a results file for one launch, which is removed with its report.
-struct Scratch(PathBuf);
+/// A folder for the results file of one launch, which is removed with all that is in it. Nobody else can predict its name
+/// or enter it.
+struct Scratch(TempDir);
 
 impl Scratch {
-    fn new() -> Scratch {
-        let name = |number: u32| format!("cornerstone-{}-{number}.jsonl", std::process::id());
-        let free =
-            (0..).map(|number| std::env::temp_dir().join(name(number))).find(|path| !path.exists());
-        Scratch(free.expect("a folder cannot hold every name"))
+    fn new() -> Result<Scratch, String> {
+        let folder = tempfile::Builder::new().prefix("cornerstone-").tempdir();
+        folder.map(Scratch).map_err(|error| format!("no folder for its results: {error}"))
     }
-}
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // A file that was never written cannot be removed.
-        let _ = std::fs::remove_file(&self.0);
-        let _ = std::fs::remove_file(results::report_path(&self.0));
+    fn results(&self) -> PathBuf {
+        self.0.path().join("results.jsonl")
     }
 }
 

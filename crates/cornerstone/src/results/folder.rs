@@ -36,7 +36,8 @@ pub(crate) fn read_folder(folder: &Path) -> Result<History, Failure> {
 }
 
 fn read(path: &Path) -> Result<Run, String> {
-    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let bytes = definition_files::read_bytes(path)
+        .map_err(|error| format!("{}: {error}", path.display()))?;
     let run = reader::parse(path, &bytes).map_err(|failure| failure.message().to_string())?;
     let started = run.header().started.clone();
     if let Some(why) = doubtful(&started, &utc::now()) {

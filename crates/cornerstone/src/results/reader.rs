@@ -11,7 +11,7 @@ use crate::progress::note;
 /// Reads a results file, with the launches of each case as one measurement. Writes a note to standard error if the run
 /// did not come to its end.
 pub(crate) fn read_noting_gaps(path: &Path) -> Result<Run, Failure> {
-    let bytes = std::fs::read(path)
+    let bytes = definition_files::read_bytes(path)
         .map_err(|error| Failure::usage(format!("cannot read '{}': {error}", path.display())))?;
     let run = parse(path, &bytes)?;
     let shown = path.display();

@@ -248,6 +248,11 @@ fn a_recorded_program_is_replayed_on_other_machines_and_in_other_formats() {
     }
     lab.succeed(&["replay", "r", "--to", "r.goal"]);
     lab.succeed(&["replay", "r", "--to", "r.ti"]);
+    std::os::unix::fs::symlink("nothing", lab.path("link.goal")).unwrap();
+    for file in ["r.goal", "link.goal"] {
+        lab.run(&["replay", "r", "--to", file]).refuses(2, &[file, "is already there"]);
+    }
+    assert!(!lab.path("nothing").exists());
     assert_eq!(messages(&replay("r.ti", "sim:cluster")), messages(&first));
     assert!(messages(&replay("r.goal", "sim:cluster")) > 100);
 }
@@ -270,16 +275,18 @@ fn recorded_computing_makes_a_run_the_same_twice() {
     let Some(lab) = prepared("recorded computing") else { return };
     let cluster = ["-n", "3", "--fabric", "sim:cluster"];
     for name in ["computes", "messages"] {
-        let record = [&cluster[..], &["--record", "r"]].concat();
+        let (file, compute) = (format!("{name}.rec"), format!("recorded:{name}.rec"));
+        let record = [&cluster[..], &["--record", &file]].concat();
         well(&lab, &record, name);
-        let recorded = [&cluster[..], &["--compute", "recorded:r"]].concat();
+        let recorded = [&cluster[..], &["--compute", &compute]].concat();
         let (first, second) = (well(&lab, &recorded, name), well(&lab, &recorded, name));
         assert_eq!((hash(&first), &first.stdout), (hash(&second), &second.stdout));
     }
     let of = |ranks, name| {
-        run(&lab, &["-n", ranks, "--fabric", "sim:cluster", "--compute", "recorded:r"], name)
+        let compute = "recorded:messages.rec";
+        run(&lab, &["-n", ranks, "--fabric", "sim:cluster", "--compute", compute], name)
     };
-    of("2", "messages").refuses(2, &["'r'", "3 ranks, not of 2"]);
+    of("2", "messages").refuses(2, &["'messages.rec'", "3 ranks, not of 2"]);
     of("3", "sleeps").refuses(1, &["another program", "messages"]);
     assert!(lab.becomes_empty());
 }
@@ -292,6 +299,12 @@ fn recordings_that_cannot_be_made_or_used_are_named() {
     run(&lab, &record("/dev/full"), "all").refuses(1, &["/dev/full"]);
     well(&lab, &record("r"), "all");
     let bytes = std::fs::read(lab.path("r")).unwrap();
+    // Nothing is overwritten, and no link is followed, be it to a file or to none.
+    std::os::unix::fs::symlink("r", lab.path("link")).unwrap();
+    for file in ["r", "link"] {
+        run(&lab, &record(file), "all").refuses(2, &[file, "is already there"]);
+        assert_eq!(std::fs::read(lab.path("r")).unwrap(), bytes);
+    }
     std::fs::write(lab.path("cut"), &bytes[..bytes.len() / 2]).unwrap();
     lab.write("later", "cornerstone-recording 9\n2 x\n");
     lab.write("other", "no recording");

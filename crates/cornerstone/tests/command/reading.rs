@@ -75,6 +75,19 @@ fn a_report_replaces_nothing_but_a_report() {
     lab.run(&["report", "a.jsonl", "-o", "no/where.html"]).refuses(1, &["no/where.html"]);
 }
 
+#[test]
+fn a_file_without_an_end_is_refused_and_a_name_in_a_file_does_not_reach_the_terminal() {
+    let lab = Lab::new();
+    brief(&lab, "a.jsonl");
+    lab.run(&["compare", "/dev/zero", "a.jsonl"]).refuses(2, &["/dev/zero", "no regular file"]);
+    let text = std::fs::read_to_string(lab.path("a.jsonl")).unwrap();
+    let host = text.split("\"host\":\"").nth(1).unwrap().split('"').next().unwrap();
+    lab.write("b.jsonl", &text.replace(&format!("\"{host}\""), "\"a\\u001b[2Jb\""));
+    let ended = lab.run(&["compare", "a.jsonl", "b.jsonl"]);
+    let both = ended.stdout + &ended.stderr;
+    assert!(both.contains("a\\u{1b}[2Jb") && !both.contains('\u{1b}'), "{both}");
+}
+
 /// Makes the brief run in as many launches as a comparison needs, which differ by a percent.
 fn in_six_launches(lab: &Lab, file: &str) {
     brief(lab, file);

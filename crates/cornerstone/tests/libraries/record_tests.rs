@@ -25,6 +25,15 @@ fn written_records_are_read_back_unchanged() {
 }
 
 #[test]
+fn texts_of_a_file_do_not_control_the_terminal() {
+    let mut header = header();
+    header.environment.host = "a\u{1b}[2J\u{202e}b\nc\td\u{e9}".into();
+    let text = format!("{}\n", Line::Run(header).to_json());
+    let run = Run::parse("a.jsonl", &text).unwrap();
+    assert_eq!(run.header().environment.host, "a\\u{1b}[2J\\u{202e}b\nc\td\u{e9}");
+}
+
+#[test]
 fn a_last_line_cut_off_is_left_out() {
     let text = file();
     let run = Run::parse("a.jsonl", &text[..text.len() - 9]).unwrap();

@@ -7,7 +7,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::time::Duration;
 
-use contract::{AgreedCall, CallId, Envelope, Error, Request, Result};
+use contract::{AgreedCall, CallId, Envelope, Error, Request, Result, Untrusted};
 use engine::{
     CallNote, CallNoteKind, Contents, Location, MessageEngine, Messages, PeerState, Poll, Rts,
     Transport, Unexpected,
@@ -186,20 +186,27 @@ impl Sockets {
                 }
             },
             kind::RTS => match messages.match_receive(&envelope) {
-                Some(receive) => self.send_cts(from, receive, request),
+                Some(receive) => {
+                    messages.transfers.announce(receive);
+                    self.send_cts(from, receive, request);
+                }
                 None => {
                     let contents = Contents::Rts(Rts { request, location: Location::Remote });
                     messages.unexpected.add(Unexpected { envelope, contents });
                 }
             },
             kind::CTS => {
-                let send = messages.transfers.send_to(Request(request), from)?;
+                let send = messages.transfers.answered_send(Untrusted::new(request), from)?;
+                let send = &mut messages.transfers[send];
                 let (bytes, request) = (send.room, tag);
                 send.done = true;
                 let data = Header { request, bytes, ..Header::new(kind::DATA) };
                 self.queue(from, data, send.data());
             }
-            kind::DATA => messages.transfers.receive_from(Request(request), from)?.append(body),
+            kind::DATA => {
+                let receive = messages.transfers.answered_receive(Untrusted::new(request), from)?;
+                messages.transfers[receive].append(body);
+            }
             kind::LEFT => self.peers[from].as_mut()?.has_left = true,
             kind::GOODBYE => self.peers[from].as_mut()?.has_ended = true,
             _ => {
@@ -278,6 +285,7 @@ impl Transport for Sockets {
         let (Envelope { context, tag, .. }, bytes) = (send.envelope, send.room);
         let header = Header { context, tag, request: request.0, bytes, ..Header::new(kind::RTS) };
         if send.is_synchronous || bytes > EAGER_MAX {
+            messages.transfers.announce(request);
             self.queue(to, header, &[]);
         } else {
             send.done = true;
@@ -300,6 +308,7 @@ impl Transport for Sockets {
         match message.contents {
             Contents::Copy(data) => messages.transfers[request].append(&data),
             Contents::Rts(rts) => {
+                messages.transfers.announce(request);
                 self.send_cts(message.envelope.source as usize, request, rts.request);
             }
             Contents::Arriving | Contents::Own(_) => unreachable!("it adds no such messages"),

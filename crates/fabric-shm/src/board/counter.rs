@@ -1,5 +1,7 @@
 //! Counters of a slot, which the members increment together in a step.
 
+use contract::Untrusted;
+
 use crate::primitive::{AtomicU64, Ordering};
 
 /// The counters of one slot.
@@ -46,9 +48,9 @@ impl Counter {
 
     /// Returns the number of this epoch, if there is one yet.
     #[inline]
-    pub(crate) fn get(&self, epoch: u32) -> Option<u32> {
+    pub(crate) fn get(&self, epoch: u32) -> Option<Untrusted<u32>> {
         let word = self.0.load(Ordering::Acquire);
-        ((word >> 32) as u32 == epoch).then_some(word as u32)
+        ((word >> 32) as u32 == epoch).then_some(Untrusted::new(word as u32))
     }
 
     /// Returns whether the counter is exactly `count` in this epoch.
@@ -83,7 +85,16 @@ mod tests {
         assert_eq!(counter.count_below(6, 1), Some(1));
         assert_eq!(counter.count_below(6, 1), None);
         assert!(counter.is(6, 1));
+        // Whatever another rank has written, a chunk that is claimed is one of those that there are.
+        let mut random = random::SplitMix64::new(61);
+        for _ in 0..10_000 {
+            counter.0.store(random.edge() << 32 | random.edge() & 0xffff_ffff, Ordering::Relaxed);
+            let (epoch, limit) = (random.edge() as u32, random.below(100) as u32);
+            assert!(
+                counter.count_below(epoch, limit).is_none_or(|count| (1..=limit).contains(&count))
+            );
+        }
         counter.set(7, 3);
-        assert_eq!((counter.get(7), counter.get(6)), (Some(3), None));
+        assert_eq!((counter.get(7), counter.get(6)), (Some(Untrusted::new(3)), None));
     }
 }

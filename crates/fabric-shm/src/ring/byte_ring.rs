@@ -3,6 +3,8 @@
 //! The accounts are separate from the ends because each end also uses the account of the other direction: a
 //! reverse-path payload of one ring lies in lines of the other.
 
+use contract::Untrusted;
+
 use super::{LINE_BYTES, lines_for};
 use crate::primitive::note_write;
 
@@ -60,11 +62,13 @@ pub(crate) struct SenderLines {
     returned: u32,
     /// Number of reverse-path payloads in lines of this ring that have been read.
     reverse_payloads: u16,
+    /// True if the receiver has returned lines that it was not sent.
+    pub(super) is_wrong: bool,
 }
 
 impl SenderLines {
     pub(super) fn new(ring: ByteRing) -> Self {
-        SenderLines { ring, next: 0, returned: 0, reverse_payloads: 0 }
+        SenderLines { ring, next: 0, returned: 0, reverse_payloads: 0, is_wrong: false }
     }
 
     /// Returns the number of lines in use, as far as is known.
@@ -97,8 +101,12 @@ impl SenderLines {
     /// payload, or than a restart at the beginning.
     #[inline]
     fn free(&mut self, up_to: u32) {
-        if (up_to.wrapping_sub(self.returned) as i32) > 0 {
-            self.returned = up_to;
+        let more = up_to.wrapping_sub(self.returned);
+        if (more as i32) > 0 {
+            match Untrusted::new(more).at_most(self.used()) {
+                Some(_) => self.returned = up_to,
+                None => self.is_wrong = true,
+            }
         }
     }
 

@@ -1,8 +1,10 @@
 //! The receiver's end of a ring.
 
+use contract::Untrusted;
+
 use super::byte_ring::{ByteRing, ReceiverLines, SenderLines};
 use super::lines::{TAKEN_BYTES, prefetch, take_lines};
-use super::{Body, Credits, INLINE_BYTES, LINE_BYTES, LINE_WORD, Place};
+use super::{Body, Credits, INLINE_BYTES, LINE_BYTES, LINE_WORD, Place, lines_for};
 use crate::primitive::{Ordering, note_read, spin_loop};
 
 /// Number of cells by which the receiver prefetches ahead the line that it will read, once it has found two messages in
@@ -84,6 +86,14 @@ impl Consumer {
         // SAFETY: the sender wrote these bytes before it published the cell that `peek` returned, and does not touch
         // them until our credit for both; they lie within the body.
         cell.body.with(|place| unsafe { std::slice::from_raw_parts(place.cast(), bytes) })
+    }
+
+    /// Returns the length of a payload of `bytes` bytes, or `None` if the cell's lines do not hold exactly so many.
+    #[inline]
+    pub(crate) fn payload_bytes(&self, body: &Body, bytes: Untrusted<u32>) -> Option<usize> {
+        let lines = Untrusted::new(u32::from(body.lines)).at_most(self.lines.ring.line_count)?;
+        let bytes = bytes.at_most(lines * LINE_BYTES as u32)? as usize;
+        (lines_for(bytes) == lines).then_some(bytes)
     }
 
     /// Passes the first `bytes` bytes of the oldest message's payload to `copy`, in parts.

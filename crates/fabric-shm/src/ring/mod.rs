@@ -28,6 +28,8 @@ pub(crate) use consumer::Consumer;
 pub(crate) use lines::{TAKEN_BYTES, copy_short, take_lines};
 pub(crate) use producer::Producer;
 
+use contract::Untrusted;
+
 use crate::primitive::{AtomicU32, AtomicU64, UnsafeCell};
 
 /// Length of a cache line, of a cell and of a unit of the byte ring.
@@ -55,17 +57,17 @@ pub(crate) struct Body {
     pub(crate) kind: u8,
     /// Length of a short message, whose bytes lie in `payload` and from [`INLINE_BYTES`] on in the next cell; zero for
     /// all others.
-    pub(crate) inline_bytes: u8,
+    inline_bytes: u8,
     /// Number of lines of a byte ring that belong to this cell. If there are any, the last two words of `payload`
     /// belong to the ring.
-    pub(crate) lines: u16,
+    lines: u16,
     pub(crate) tag: u32,
     pub(crate) context: u32,
-    pub(crate) payload: Payload,
+    payload: Payload,
 }
 
 /// The payload of a cell: the user's bytes, or numbers of the protocol.
-pub(crate) type Payload = [u32; INLINE_BYTES / 4];
+type Payload = [u32; INLINE_BYTES / 4];
 
 /// The word of the payload that says whose byte ring holds the cell's lines: zero for the sender's own,
 /// [`REVERSE_PATH`] for the receiver's.
@@ -122,6 +124,48 @@ pub(crate) fn lines_for(bytes: usize) -> u32 {
 }
 
 impl Body {
+    /// Creates a body with numbers as its payload.
+    pub(crate) fn with_numbers<const N: usize>(kind: u8, numbers: [u32; N]) -> Self {
+        let mut payload: Payload = [0; INLINE_BYTES / 4];
+        payload[..N].copy_from_slice(&numbers);
+        Body { kind, inline_bytes: 0, lines: 0, tag: 0, context: 0, payload }
+    }
+
+    /// Returns it with a tag and a context.
+    pub(crate) fn with_envelope(self, tag: u32, context: u32) -> Self {
+        Body { tag, context, ..self }
+    }
+
+    /// Returns a number of the payload.
+    #[inline(always)]
+    pub(crate) fn number(&self, index: usize) -> Untrusted<u32> {
+        Untrusted::new(self.payload[index])
+    }
+
+    /// Returns a length or a place of the payload, which takes two words.
+    #[inline(always)]
+    pub(crate) fn long_number(&self, index: usize) -> Untrusted<usize> {
+        Untrusted::joined(self.number(index), self.number(index + 1))
+    }
+
+    /// Returns the length of a short message, or `None` if no message in two cells is so long.
+    #[inline(always)]
+    pub(crate) fn short_bytes(&self) -> Option<usize> {
+        Untrusted::new(usize::from(self.inline_bytes)).at_most(SHORT_BYTES)
+    }
+
+    /// Returns whether its payload lies in lines of a byte ring.
+    #[inline(always)]
+    pub(crate) fn has_lines(&self) -> bool {
+        self.lines > 0
+    }
+
+    /// Returns the first [`INLINE_BYTES`] of a short message.
+    #[inline(always)]
+    pub(crate) fn inline(&self) -> *const u8 {
+        self.payload.as_ptr().cast()
+    }
+
     /// Returns the number of cells of the message.
     #[inline]
     pub(crate) fn cells(&self) -> u32 {

@@ -1,5 +1,7 @@
 //! The help slot, in which two ranks divide the co-copy of one long message.
 
+use contract::Untrusted;
+
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 
 /// Number of receives of one rank that may have helpers at once.
@@ -25,14 +27,14 @@ impl HelpSlot {
         generation
     }
 
-    /// Claims a chunk of that generation, the last one first.
-    pub(crate) fn claim(&self, generation: u32) -> Option<u32> {
+    /// Claims a chunk of that generation, the last one first. Every rank can write the counter.
+    pub(crate) fn claim(&self, generation: u32) -> Option<Untrusted<u32>> {
         let claimed = self.claim.fetch_update(Ordering::AcqRel, Ordering::Acquire, |word| {
             let left = word as u32;
             let current = (word >> 32) as u32 == generation;
             (current && left > 0).then(|| word - 1)
         });
-        claimed.ok().map(|word| word as u32 - 1)
+        claimed.ok().map(|word| Untrusted::new(word as u32 - 1))
     }
 
     /// Ends the claims of that generation.
@@ -46,8 +48,9 @@ impl HelpSlot {
         self.done.fetch_add(1, Ordering::Release);
     }
 
-    pub(crate) fn done(&self) -> u32 {
-        self.done.load(Ordering::Acquire)
+    /// Returns the number of chunks that the helper has copied, which every rank can write.
+    pub(crate) fn done(&self) -> Untrusted<u32> {
+        Untrusted::new(self.done.load(Ordering::Acquire))
     }
 }
 

@@ -12,7 +12,7 @@ mod layout;
 
 use std::ptr::NonNull;
 
-use contract::Result;
+use contract::{Result, Untrusted};
 use launcher::Seat;
 
 pub(crate) use header::{CmaVote, Header, RankBlock, SharedWords};
@@ -57,29 +57,11 @@ impl Segment {
         &mut self.seat
     }
 
-    /// Copies from an arena of any rank.
-    ///
-    /// # Safety
-    /// `to` has room for `bytes`, and the owner of the place does not change it meanwhile.
-    pub(crate) unsafe fn copy_from_arenas(&self, place: usize, to: *mut u8, bytes: usize) {
-        let from = self.in_arenas(place, bytes);
-        // SAFETY: `in_arenas` checks the range; the caller promises the rest.
-        unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
-    }
-
-    /// Copies into an arena of any rank.
-    ///
-    /// # Safety
-    /// `from` holds `bytes`, and the owner of the place expects them.
-    pub(crate) unsafe fn copy_to_arenas(&self, from: *const u8, place: usize, bytes: usize) {
-        let to = self.in_arenas(place, bytes);
-        // SAFETY: as above.
-        unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
-    }
-
-    fn in_arenas(&self, place: usize, bytes: usize) -> *mut u8 {
-        let memory = self.seat.memory_at(place as u64, bytes);
-        memory.expect("a place in the arenas, which this rank has mapped").as_ptr()
+    /// Returns the memory of `bytes` bytes at a place that another rank has named, if it lies in the arenas of the ranks
+    /// and this rank has mapped them.
+    pub(crate) fn in_arenas(&self, place: Untrusted<usize>, bytes: usize) -> Option<NonNull<u8>> {
+        let place = place.accepted(|&place| self.seat.memory_at(place as u64, bytes).is_some())?;
+        self.seat.memory_at(place as u64, bytes)
     }
 
     pub(crate) fn layout(&self) -> &Layout {

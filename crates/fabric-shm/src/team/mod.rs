@@ -298,6 +298,8 @@ impl Team {
     }
 }
 
+#[cfg(all(test, not(loom)))]
+mod corrupt;
 #[cfg(all(test, loom))]
 mod tests;
 #[cfg(all(test, not(loom)))]

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use collectives::plan::{Owners, Pieces, part_of};
-use contract::{Apply, Combine};
+use contract::{Apply, Combine, Error};
 
 use super::agreement::Awaited;
 use super::combining::{chunk_bytes, combine_parts};
@@ -202,11 +202,12 @@ impl Team {
             }
         }
         for group in (0..groups).map(from_own) {
-            let owner = self.wait_for_share(caller, stage, group)?;
-            let other = owner.filter(|&member| member as usize != self.me);
-            let Some(member) = other else { continue };
+            let member = self.wait_for_share(caller, stage, group)?;
+            if member == self.me {
+                continue;
+            }
             let share = self.share(group, stage);
-            let span = self.span(member as usize, stage.first, stage.bytes);
+            let span = self.span(member, stage.first, stage.bytes);
             // SAFETY: the member that combined the share has published that. The share stays until this step has ended,
             // and `to` has room for the stage.
             unsafe { span.take(share.start, to.add(share.start), share.len()) };
@@ -220,7 +221,7 @@ impl Team {
         caller: &mut C,
         stage: Stage,
         group: usize,
-    ) -> Result<Option<u32>> {
+    ) -> Result<usize> {
         let owner = |team: &Team| team.group_counters(group, stage.last).done.get(stage.last);
         // No rank on this processor must run first while the share belongs to another processor.
         let awaited = match group == self.groups.own {
@@ -228,6 +229,14 @@ impl Team {
             false => Awaited::One(self.groups.first[group]),
         };
         self.wait_for(caller, stage.last, awaited, |team| owner(team).is_some())?;
-        Ok(owner(self))
+        // Every rank can write the number.
+        let member = owner(self).and_then(|member| member.below(self.size() as u32));
+        let first = self.members[self.groups.first[group]];
+        let reason = || format!("rank {first} or one beside it wrote a member that there is not");
+        let what = "reading from another rank".into();
+        match member {
+            Some(member) => Ok(member as usize),
+            None => Err(Error::System { what, reason: reason() }.into()),
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! The receiving side: handles each cell that arrives, and each receive whose message is already here.
 
-use contract::{Envelope, Error, Request, Selector};
+use contract::{Envelope, Error, Request, Selector, Untrusted};
 use engine::{Contents, Messages, Rts, Unexpected};
 
-use super::limits::polls_before_copy;
-use super::message::{kind, location_from};
+use super::limits::{EAGER_LIMIT_BYTES, polls_before_copy};
+use super::message::{kind, location_in};
 use super::send::Outgoing;
 use super::{FIRST_POLLS, Inbound, Rings};
 use crate::ring::{Body, INLINE_BYTES, copy_short};
@@ -39,13 +39,14 @@ impl Rings {
             if wanted.is_some_and(|wanted| messages.transfers[wanted].done) {
                 return;
             }
-            if body.kind == kind::SHORT {
+            if body.kind == kind::SHORT && body.short_bytes().is_some() {
                 if std::mem::replace(&mut in_a_row, true) {
                     ring.prefetch_ahead();
                 }
                 self.take_short_from(messages, source);
                 continue;
             }
+            // A copy, which its sender cannot change any more.
             let body = *body;
             if body.kind == kind::EAGER && self.defers_copy(messages, source, &body) {
                 return;
@@ -62,51 +63,67 @@ impl Rings {
             if returned {
                 self.wake(source);
             }
+            if self.outbound[source].ring.has_wrong_credits() {
+                self.refuse_credits(messages, source);
+                return;
+            }
         }
     }
 
-    /// Takes in a cell of any kind but a short message. Returns `None` if it names an operation or a message that is not in
-    /// progress with its sender.
+    /// Takes in a cell of any kind but a short message. Returns `None` if no rank sends it: a number is impossible, or it
+    /// names an operation or a message that is not in progress with its sender.
     fn take(&mut self, messages: &mut Messages, source: usize, body: &Body) -> Option<()> {
-        let [first, second, ..] = body.payload;
         match body.kind {
             kind::EAGER => self.arrive_eager(messages, source, body),
-            kind::MORE => self.arrive_more(messages, source, body, first as usize),
-            kind::RTS => {
-                self.arrive_rts(messages, source, body);
-                Some(())
-            }
+            kind::MORE => self.arrive_more(messages, source, body, body.number(0)),
+            kind::RTS => self.arrive_rts(messages, source, body),
             kind::CTS => {
-                self.take_answered(messages, source, Request(first))?;
-                self.enqueue(messages, source, Outgoing::Data(Request(first), second));
+                let send = self.take_answered(messages, source, body.number(0))?;
+                let theirs = body.number(1).sent_back();
+                self.enqueue(messages, source, Outgoing::Data(send, theirs));
                 Some(())
             }
             kind::DATA => {
-                messages.transfers.receive_from(Request(first), self.rank_at(source))?;
-                self.inbound[source].stream = Stream::Receive(Request(first));
-                self.arrive_more(messages, source, body, second as usize)
+                let rank = self.rank_at(source);
+                let receive = messages.transfers.answered_receive(body.number(0), rank)?;
+                self.begin_stream(source, Stream::Receive(receive))?;
+                self.arrive_more(messages, source, body, body.number(1))
             }
-            kind::HELP => self.help(messages, source, &body.payload),
+            kind::HELP => self.help(messages, source, body),
             kind::FIN => {
-                self.take_answered(messages, source, Request(first))?.done = true;
+                let send = self.take_answered(messages, source, body.number(0))?;
+                messages.transfers[send].done = true;
                 Some(())
             }
             _ => None,
         }
     }
 
+    /// Directs what follows from a source. Returns `None` if the message before is not complete.
+    fn begin_stream(&mut self, source: usize, stream: Stream) -> Option<()> {
+        let before = std::mem::replace(&mut self.inbound[source].stream, stream);
+        (before == Stream::None).then_some(())
+    }
+
     /// Ends the run for this rank, because another has sent what no rank sends.
     #[cold]
     fn refuse(&self, messages: &mut Messages, source: usize, body: &Body) {
-        let rank = self.rank_at(source);
-        let [first, second, ..] = body.payload;
-        messages.fail(Error::System {
-            what: "reading from another rank".into(),
-            reason: format!(
-                "rank {rank} sent what no rank sends: a cell of kind {} with {first} and {second}",
-                body.kind
-            ),
-        });
+        let (first, second) = (body.number(0), body.number(1));
+        let kind = body.kind;
+        let what = format!("a cell of kind {kind} with {first:?} and {second:?}");
+        self.refuse_because(messages, source, &what);
+    }
+
+    /// As [`refuse`](Rings::refuse), for a message that no cell names any more.
+    #[cold]
+    pub(super) fn refuse_because(&self, messages: &mut Messages, source: usize, what: &str) {
+        let reason = format!("rank {} sent what no rank sends: {what}", self.rank_at(source));
+        messages.fail(Error::System { what: "reading from another rank".into(), reason });
+    }
+
+    #[cold]
+    pub(super) fn refuse_credits(&self, messages: &mut Messages, to: usize) {
+        self.refuse_because(messages, to, "credits for more than was sent to it");
     }
 
     /// Returns whether a message stays in its ring for now. No receive accepts it yet, but one may be posted soon, and
@@ -114,7 +131,7 @@ impl Rings {
     #[inline]
     fn defers_copy(&self, messages: &Messages, source: usize, body: &Body) -> bool {
         self.may_defer_copy
-            && self.idle_polls <= polls_before_copy(body.payload[0])
+            && self.idle_polls <= polls_before_copy(body.number(0))
             && !messages.posted.accepts(&envelope_of(self.inbound[source].rank, body, 0))
     }
 
@@ -137,8 +154,11 @@ impl Rings {
         let polls = if self.choices.every_rank_has_a_processor { FIRST_POLLS } else { 1 };
         let body = ring.await_message(polls)?;
         let whole = match body.kind {
-            kind::SHORT => usize::from(body.inline_bytes),
-            kind::EAGER if body.payload[0] == body.payload[2] => body.payload[0] as usize,
+            kind::SHORT => body.short_bytes()?,
+            // A whole message in one cell.
+            kind::EAGER if body.number(0) == body.number(2) && body.number(1).is(0) => {
+                ring.payload_bytes(body, body.number(0))?
+            }
             _ => return None,
         };
         let room = buffer.len();
@@ -147,7 +167,7 @@ impl Rings {
             return None;
         }
         let kept = whole.min(room);
-        let returned = if body.lines == 0 {
+        let returned = if !body.has_lines() {
             // SAFETY: the buffer has room for what is kept.
             unsafe { take_short(body, ring.rest(body), buffer.as_mut_ptr(), kept) };
             let cells = body.cells();
@@ -173,8 +193,11 @@ impl Rings {
     fn take_short_from(&mut self, messages: &mut Messages, source: usize) {
         self.idle_polls = 0;
         let Inbound { rank, ring: Some(ring), .. } = &mut self.inbound[source] else { return };
-        let Some(body) = ring.peek() else { return };
-        let envelope = envelope_of(*rank, body, usize::from(body.inline_bytes));
+        let Some((body, bytes)) = ring.peek().and_then(|body| Some((body, body.short_bytes()?)))
+        else {
+            return;
+        };
+        let envelope = envelope_of(*rank, body, bytes);
         match messages.posted.take(&envelope) {
             Some(request) => {
                 let operation = &mut messages.transfers[request];
@@ -199,10 +222,11 @@ impl Rings {
     }
 
     fn arrive_eager(&mut self, messages: &mut Messages, source: usize, body: &Body) -> Option<()> {
-        let [low, high, bytes, ..] = body.payload;
-        let bytes_of_all = low as usize | (high as usize) << 32;
-        let envelope = envelope_of(self.inbound[source].rank, body, bytes_of_all);
-        self.inbound[source].stream = match messages.match_receive(&envelope) {
+        // No longer message is sent before its receive is known, so this bounds the memory of a copy.
+        let longest = EAGER_LIMIT_BYTES.max(self.outbound[source].ring.byte_count());
+        let whole = body.long_number(0).within(1..=longest)?;
+        let envelope = envelope_of(self.inbound[source].rank, body, whole);
+        let stream = match messages.match_receive(&envelope) {
             Some(request) => Stream::Receive(request),
             None => {
                 let contents = Contents::Copy(Vec::with_capacity(envelope.bytes));
@@ -210,7 +234,8 @@ impl Rings {
                 Stream::Unexpected { left: envelope.bytes }
             }
         };
-        self.arrive_more(messages, source, body, bytes as usize)
+        self.begin_stream(source, stream)?;
+        self.arrive_more(messages, source, body, body.number(2))
     }
 
     fn arrive_more(
@@ -218,24 +243,28 @@ impl Rings {
         messages: &mut Messages,
         source: usize,
         body: &Body,
-        bytes: usize,
+        bytes: Untrusted<u32>,
     ) -> Option<()> {
         let Inbound { rank, ring, stream } = &mut self.inbound[source];
         let ring = ring.as_mut()?;
+        let bytes = Untrusted::new(ring.payload_bytes(body, bytes)?);
         match stream {
             Stream::None => return None,
             Stream::Receive(request) => {
                 let operation = &mut messages.transfers[*request];
+                let left = operation.envelope.bytes.saturating_sub(operation.moved);
+                let bytes = bytes.within(1..=left)?;
                 ring.read(body, bytes, |part| operation.append(part));
                 if operation.done {
                     *stream = Stream::None;
                 }
             }
             Stream::Unexpected { left } => {
+                let bytes = bytes.within(1..=*left)?;
                 if let Some(copy) = messages.unexpected.last_from(*rank) {
                     ring.read(body, bytes, |part| copy.extend_from_slice(part));
                 }
-                *left = left.checked_sub(bytes)?;
+                *left -= bytes;
                 if *left == 0 {
                     *stream = Stream::None;
                 }
@@ -256,15 +285,16 @@ impl Rings {
         }
     }
 
-    fn arrive_rts(&mut self, messages: &mut Messages, source: usize, body: &Body) {
-        let [low, high, request, flag, location_low, location_high, ..] = body.payload;
-        let bytes_of_all = low as usize | (high as usize) << 32;
-        let envelope = envelope_of(self.inbound[source].rank, body, bytes_of_all);
-        let location = location_from([flag, location_low, location_high]);
-        let rts = Rts { request, location };
+    fn arrive_rts(&mut self, messages: &mut Messages, source: usize, body: &Body) -> Option<()> {
+        let bytes = body.long_number(0).at_most(isize::MAX as usize)?;
+        let envelope = envelope_of(self.inbound[source].rank, body, bytes);
+        let rts = Rts { request: body.number(2).sent_back(), location: location_in(body, 3) };
         match messages.match_receive(&envelope) {
             Some(request) => self.accept_rts(messages, request, rts),
-            None => messages.unexpected.add(Unexpected { envelope, contents: Contents::Rts(rts) }),
+            None => {
+                messages.unexpected.add(Unexpected { envelope, contents: Contents::Rts(rts) });
+                Some(())
+            }
         }
     }
 
@@ -276,7 +306,12 @@ impl Rings {
         message: Unexpected,
     ) {
         match message.contents {
-            Contents::Rts(rts) => self.accept_rts(messages, request, rts),
+            Contents::Rts(rts) => {
+                if self.accept_rts(messages, request, rts).is_none() {
+                    let source = self.place_of(message.envelope.source);
+                    self.refuse_because(messages, source, "an RTS for memory that is not there");
+                }
+            }
             Contents::Copy(copy) => {
                 let operation = &mut messages.transfers[request];
                 operation.append(&copy);
@@ -305,7 +340,7 @@ unsafe fn take_short(body: &Body, rest: &[u8], to: *mut u8, kept: usize) {
     // SAFETY: the payload has INLINE_BYTES and `rest` its own length. No more is copied than these, nor than the caller
     // has room for.
     unsafe {
-        copy_short(body.payload.as_ptr().cast(), to, kept.min(INLINE_BYTES));
+        copy_short(body.inline(), to, kept.min(INLINE_BYTES));
         if kept > INLINE_BYTES {
             let more = (kept - INLINE_BYTES).min(rest.len());
             copy_short(rest.as_ptr(), to.add(INLINE_BYTES), more);

@@ -3,6 +3,8 @@
 //! Every rank can read a message in an arena, so a receive that only reads it once need not copy it. The receiver keeps
 //! the RTS instead, and sends its FIN when the program releases the message.
 
+use std::ptr::NonNull;
+
 use contract::{Error, InPlace, Request, Result};
 use engine::{Location, Messages, Rts};
 
@@ -15,7 +17,8 @@ pub(super) struct InPlaceMessage {
     source: usize,
     /// The sender's request.
     theirs: u32,
-    offset: usize,
+    /// Its place in the arenas, which this rank has mapped until its process ends.
+    memory: NonNull<u8>,
     bytes: usize,
 }
 
@@ -28,16 +31,18 @@ impl Rings {
         rts: Rts,
     ) -> bool {
         let operation = &mut messages.transfers[request];
-        let Location::Arena(offset) = rts.location else { return false };
+        let Location::Arena(place) = rts.location else { return false };
         let bytes = operation.envelope.bytes;
-        if !operation.in_place || bytes > operation.room || !self.segment.seat().has_arenas() {
+        if !operation.in_place || bytes > operation.room {
             return false;
         }
+        // A place outside the arenas is refused where the message would be copied.
+        let Some(memory) = self.segment.in_arenas(place, bytes) else { return false };
         operation.moved = bytes;
         operation.done = true;
         let source = self.place_of(operation.envelope.source);
         self.in_place
-            .push((request, InPlaceMessage { source, theirs: rts.request, offset, bytes }));
+            .push((request, InPlaceMessage { source, theirs: rts.request, memory, bytes }));
         true
     }
 
@@ -61,13 +66,10 @@ impl Rings {
     pub fn view(&self, message: &InPlace) -> &[u8] {
         let message = self.lent.get(message.number() as usize).and_then(Option::as_ref);
         let message = message.expect("the message was received by this rank");
-        let memory = self.segment.seat().memory_at(message.offset as u64, message.bytes);
-        let memory =
-            memory.expect("an in-place message lies in the arenas, which this rank has mapped");
-        // SAFETY: `memory_at` has checked the range. The sender's request keeps these bytes unchanged until its FIN,
+        // SAFETY: `keep_in_place` has checked the range. The sender's request keeps these bytes unchanged until its FIN,
         // which only `give_back` sends, and that takes the message. What the sender wrote before its RTS is visible,
         // because the RTS came through its ring (release and acquire there).
-        unsafe { std::slice::from_raw_parts(memory.as_ptr(), message.bytes) }
+        unsafe { std::slice::from_raw_parts(message.memory.as_ptr(), message.bytes) }
     }
 
     /// Gives the memory back to the sender.

@@ -3,6 +3,7 @@
 //! `docs/shared-memory.md` describes each protocol, and docs/measurements.md#ways-of-a-long-message names the machines
 //! on which the lengths were measured.
 
+use contract::Untrusted;
 use launcher::system::PAGE_BYTES;
 
 /// Longer messages go by rendezvous, so that a receiver that has posted nothing need not keep a copy. A message that
@@ -38,6 +39,8 @@ pub(super) fn chunk_bytes(message_bytes: usize) -> usize {
 /// accepts it. Mostly its receive is about to be posted. The wait is some microseconds, and more for longer messages,
 /// whose copies take longer: a rank that is late and copies falls further behind, and copies the next message too. See
 /// docs/measurements.md#unexpected-messages-that-wait-in-the-ring.
-pub(super) const fn polls_before_copy(message_bytes: u32) -> u32 {
-    if cfg!(loom) { 1 } else { 200 + message_bytes / 64 }
+pub(super) fn polls_before_copy(message_bytes: Untrusted<u32>) -> u32 {
+    // A longer one is refused when it is taken.
+    let bytes = message_bytes.at_most(1 << 30).unwrap_or(0);
+    if cfg!(loom) { 1 } else { 200 + bytes / 64 }
 }

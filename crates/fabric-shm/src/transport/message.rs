@@ -1,8 +1,9 @@
 //! The kinds of cells that ranks send, and the layout of numbers in their payloads.
 
+use contract::Untrusted;
 use engine::Location;
 
-use crate::ring::{Body, INLINE_BYTES, Payload};
+use crate::ring::Body;
 
 /// The kinds of cells. The numbers in a payload are listed in their order.
 pub(super) mod kind {
@@ -29,13 +30,10 @@ pub(super) mod kind {
 /// The first of a location's three words: the kind of place.
 const ADDRESS: u32 = 0;
 const IN_ARENA: u32 = 1;
-const REMOTE: u32 = 2;
 
 /// Returns a cell's body with numbers as its payload.
 pub(super) fn numbers<const N: usize>(kind: u8, numbers: [u32; N]) -> Body {
-    let mut payload: Payload = [0; INLINE_BYTES / 4];
-    payload[..N].copy_from_slice(&numbers);
-    Body { kind, inline_bytes: 0, lines: 0, tag: 0, context: 0, payload }
+    Body::with_numbers(kind, numbers)
 }
 
 /// Returns a length as two words of a payload.
@@ -43,22 +41,25 @@ pub(super) fn halves(bytes: usize) -> [u32; 2] {
     [bytes as u32, (bytes as u64 >> 32) as u32]
 }
 
-/// Returns a location as three words of a payload.
-pub(super) fn location_words(location: Location) -> [u32; 3] {
-    let (flag, number) = match location {
-        Location::Arena(offset) => (IN_ARENA, offset),
-        Location::Address(address) => (ADDRESS, address),
-        Location::Remote => (REMOTE, 0),
+/// Returns as three words of a payload where other ranks find memory: its place in the arenas, if it has one, and else its
+/// address.
+pub(super) fn location_words(place: Option<u64>, memory: *const u8) -> [u32; 3] {
+    let (flag, number) = match place {
+        Some(place) => (IN_ARENA, place as usize),
+        None => (ADDRESS, memory as usize),
     };
     let [low, high] = halves(number);
     [flag, low, high]
 }
 
-pub(super) fn location_from([flag, low, high]: [u32; 3]) -> Location {
-    let number = low as usize | (high as usize) << 32;
-    match flag {
-        IN_ARENA => Location::Arena(number),
-        ADDRESS => Location::Address(number),
-        _ => Location::Remote,
+/// Returns the location in the words of a payload from `first` on.
+pub(super) fn location_in(body: &Body, first: usize) -> Location {
+    let number: Untrusted<usize> = body.long_number(first + 1);
+    if body.number(first).is(IN_ARENA) {
+        Location::Arena(number)
+    } else if body.number(first).is(ADDRESS) {
+        Location::Address(number)
+    } else {
+        Location::Remote
     }
 }

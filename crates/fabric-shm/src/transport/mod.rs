@@ -29,7 +29,7 @@ mod send;
 
 use std::collections::BTreeMap;
 
-use contract::{Request, SharedLine};
+use contract::{Request, SharedLine, Untrusted};
 use engine::Messages;
 use launcher::{Choices, Seat};
 
@@ -293,8 +293,10 @@ impl Rings {
         for word in 0..self.ranks().div_ceil(64) {
             let mut senders = self.segment.block(self.me).senders(word);
             while senders != 0 {
-                let sender = word * 64 + senders.trailing_zeros() as usize;
+                let sender = Untrusted::new(word * 64 + senders.trailing_zeros() as usize);
                 senders &= senders - 1;
+                // Every rank can write the bits of ranks that there are not.
+                let Some(sender) = sender.below(self.inbound.len()) else { continue };
                 if self.inbound[sender].ring.is_none() {
                     let place = self.segment.ring(sender, self.me);
                     let back = self.segment.ring(self.me, sender);
@@ -307,5 +309,7 @@ impl Rings {
     }
 }
 
+#[cfg(all(test, not(loom)))]
+mod corrupt;
 #[cfg(all(test, loom))]
 mod tests;

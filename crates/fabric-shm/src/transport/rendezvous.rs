@@ -5,6 +5,8 @@
 //! claims the next chunk from a counter in the segment until none is left. A busy sender claims none, and the receiver
 //! copies everything.
 
+use std::ptr::NonNull;
+
 use contract::{Error, Request, Result};
 use engine::{Location, Messages, Rts};
 
@@ -13,12 +15,13 @@ use super::cma::{Cma, read_memory, write_memory};
 use super::limits::{
     CMA_RECEIVER_ASKS_HELP_FROM_BYTES, RECEIVER_ASKS_HELP_FROM_BYTES, chunk_bytes,
 };
-use super::message::{halves, kind, location_from, location_words, numbers};
+use super::message::{halves, kind, location_in, location_words, numbers};
 use crate::primitive::spin_loop;
+use crate::ring::Body;
 use crate::segment::{HELP_SLOTS, HelpSlot};
 
 /// Number of polls for which a failing rank waits for a helper to finish its chunk.
-const HELPER_POLLS: u32 = 10_000_000;
+const HELPER_POLLS: u32 = if cfg!(test) { 1000 } else { 10_000_000 };
 
 /// A receive that waits for the last chunk of its helper.
 #[derive(Clone, Copy, Debug)]
@@ -31,15 +34,16 @@ pub(super) struct CoCopy {
     helped: u32,
 }
 
-impl Rings {
-    /// Returns the location under which the others find `bytes` bytes at `memory`.
-    pub(super) fn location_of(&self, memory: *const u8, bytes: usize) -> Location {
-        match self.segment.seat().place_of(memory, bytes) {
-            Some(place) => Location::Arena(place as usize),
-            None => Location::Address(memory as usize),
-        }
-    }
+/// Memory that another rank has named and that this rank can access, after its check.
+#[derive(Clone, Copy)]
+enum There {
+    /// In the arenas.
+    Arena(NonNull<u8>),
+    /// At an address of a process, which the kernel accesses.
+    Process(libc::pid_t, usize),
+}
 
+impl Rings {
     /// Returns whether this rank can access memory there without the ring.
     fn reaches(&self, location: Location) -> bool {
         match (location, self.cma) {
@@ -52,33 +56,56 @@ impl Rings {
     }
 
     /// Answers an RTS for the receive that it has matched: copies the message if its location is accessible, and otherwise
-    /// requests fragments with a CTS.
-    pub(super) fn accept_rts(&mut self, messages: &mut Messages, request: Request, rts: Rts) {
+    /// requests fragments with a CTS. Returns `None` if there is no such memory.
+    pub(super) fn accept_rts(
+        &mut self,
+        messages: &mut Messages,
+        request: Request,
+        rts: Rts,
+    ) -> Option<()> {
         if self.keep_in_place(messages, request, rts) {
-            return;
+            return Some(());
         }
         let envelope = messages.transfers[request].envelope;
         let source = self.place_of(envelope.source);
         if !self.reaches(rts.location) {
             // No data follow the RTS of an empty message.
             messages.transfers[request].done = envelope.bytes == 0;
+            if envelope.bytes > 0 {
+                messages.transfers.announce(request);
+            }
             let cts = numbers(kind::CTS, [rts.request, request.0]);
             self.send_control(messages, source, cts);
-            return;
+            return Some(());
         }
         let bytes = envelope.bytes.min(messages.transfers[request].room);
+        let there = self.there(source, rts.location, bytes)?;
         let asks_help = match rts.location {
             _ if bytes >= RECEIVER_ASKS_HELP_FROM_BYTES => true,
             Location::Arena(_) => false,
             _ => bytes >= CMA_RECEIVER_ASKS_HELP_FROM_BYTES && messages.posted.is_empty(),
         };
         match asks_help.then(|| self.free_slot()).flatten() {
-            Some(slot) => self.copy_with_help(messages, (request, rts), bytes, slot),
+            Some(slot) => self.copy_with_help(messages, (request, rts.request, there), bytes, slot),
             None => {
-                if self.copy_to_receive(messages, (request, rts.location), 0, bytes) {
+                if self.copy_to_receive(messages, (request, there), 0, bytes) {
                     self.finish_copy(messages, request, rts.request);
                 }
             }
+        }
+        Some(())
+    }
+
+    /// Returns where this rank finds the `bytes` bytes at a location that `source` has named, or `None` if there are none.
+    fn there(&self, source: usize, location: Location, bytes: usize) -> Option<There> {
+        match location {
+            Location::Arena(place) => self.segment.in_arenas(place, bytes).map(There::Arena),
+            Location::Address(address) => {
+                // The kernel checks the rest.
+                let address = address.accepted(|address| address.checked_add(bytes).is_some())?;
+                Some(There::Process(self.segment.seat().process(source), address))
+            }
+            Location::Remote => None,
         }
     }
 
@@ -89,7 +116,7 @@ impl Rings {
     fn copy_with_help(
         &mut self,
         messages: &mut Messages,
-        (request, rts): (Request, Rts),
+        (request, theirs, there): (Request, u32, There),
         bytes: usize,
         slot: usize,
     ) {
@@ -99,24 +126,28 @@ impl Rings {
         let chunks = bytes.div_ceil(chunk_bytes) as u32;
         let generation = self.segment.block(self.me).help_slot(slot).open(chunks);
         let [low, high] = halves(bytes);
-        let [flag, location_low, location_high] =
-            location_words(self.location_of(operation.memory, operation.room));
+        let place = self.segment.seat().place_of(operation.memory, operation.room);
+        let [flag, location_low, location_high] = location_words(place, operation.memory);
         let asked = numbers(
             kind::HELP,
-            [rts.request, slot as u32, generation, low, high, flag, location_low, location_high],
+            [theirs, slot as u32, generation, low, high, flag, location_low, location_high],
         );
         self.send_control(messages, source, asked);
         let mut mine = 0;
         while let Some(chunk) = self.segment.block(self.me).help_slot(slot).claim(generation) {
+            // Every rank can write the counter.
+            let Some(chunk) = chunk.below(chunks).filter(|_| mine < chunks) else {
+                return self.refuse_because(messages, source, "a chunk that there is not");
+            };
             let start = chunk as usize * chunk_bytes;
             let length = chunk_bytes.min(bytes - start);
-            if !self.copy_to_receive(messages, (request, rts.location), start, length) {
+            if !self.copy_to_receive(messages, (request, there), start, length) {
                 return;
             }
             mine += 1;
         }
         let helped = chunks - mine;
-        self.co_copies.push(CoCopy { request, theirs: rts.request, slot, generation, helped });
+        self.co_copies.push(CoCopy { request, theirs, slot, generation, helped });
         self.poll_co_copies(messages);
     }
 
@@ -124,78 +155,77 @@ impl Rings {
     fn copy_to_receive(
         &mut self,
         messages: &mut Messages,
-        (request, location): (Request, Location),
+        (request, there): (Request, There),
         start: usize,
         bytes: usize,
     ) -> bool {
         let operation = messages.transfers[request];
-        // SAFETY: `start + bytes` is within the receive's room, which the caller of `start_receive` promised.
-        let to = unsafe { operation.memory.add(start) };
-        let copied = match location {
-            // SAFETY: the sender's request keeps this memory until our FIN.
-            Location::Arena(offset) => unsafe {
-                self.segment.copy_from_arenas(offset + start, to, bytes);
-                Ok(())
-            },
-            Location::Address(address) => {
-                let process = self.segment.seat().process(self.place_of(operation.envelope.source));
-                // SAFETY: as above.
-                unsafe { read_memory(process, address + start, to, bytes) }
+        // SAFETY: `start + bytes` is within the receive's room, which the caller of `start_receive` promised, and within
+        // the memory there, which `there` has checked. The sender's request keeps it until our FIN.
+        let copied = unsafe {
+            let to = operation.memory.add(start);
+            match there {
+                There::Arena(from) => {
+                    std::ptr::copy_nonoverlapping(from.as_ptr().add(start), to, bytes);
+                    Ok(())
+                }
+                There::Process(process, address) => {
+                    read_memory(process, address + start, to, bytes)
+                }
             }
-            Location::Remote => unreachable!("only what is within reach is copied"),
         };
         let source = operation.envelope.source;
         copied.map_err(|error| self.fail(messages, cannot_copy(source, &error))).is_ok()
     }
 
     /// Copies chunks for a receiver that asked for co-copy.
-    /// Returns `None` if it asks for a message that is not its own.
+    /// Returns `None` if it asks for a message that is not its own, or names memory that is not there.
     pub(super) fn help(
         &mut self,
         messages: &mut Messages,
         source: usize,
-        payload: &[u32],
+        body: &Body,
     ) -> Option<()> {
-        let [request, slot, generation, low, high, flag, location_low, location_high, ..] =
-            *payload
-        else {
-            return None;
-        };
-        let bytes = low as usize | (high as usize) << 32;
-        let operation = *messages.transfers.send_to(Request(request), self.rank_at(source))?;
-        if bytes > operation.room || slot as usize >= HELP_SLOTS {
-            return None;
-        }
-        let location = location_from([flag, location_low, location_high]);
+        let send = messages.transfers.announced_send(body.number(0), self.rank_at(source))?;
+        let operation = messages.transfers[send];
+        let slot = body.number(1).below(HELP_SLOTS as u32)? as usize;
+        // The receiver's own, which its slot is compared with.
+        let generation = body.number(2).sent_back();
+        let bytes = body.long_number(3).at_most(operation.room)?;
+        let location = location_in(body, 5);
         if !self.reaches(location) {
             return Some(());
         }
-        while let Some(chunk) =
-            self.segment.block(source).help_slot(slot as usize).claim(generation)
-        {
-            let start = (chunk as usize).checked_mul(chunk_bytes(bytes))?;
-            let length = chunk_bytes(bytes).min(bytes.checked_sub(start)?);
-            // SAFETY: whoever lent the memory promised `room` bytes, and `start` is within them: both were just checked.
-            let from = unsafe { operation.memory.add(start) };
-            let copied = match location {
-                // SAFETY: the receiver keeps this memory until all claimed chunks are done.
-                Location::Arena(offset) => unsafe {
-                    self.segment.copy_to_arenas(from, offset + start, length);
-                    Ok(())
-                },
-                Location::Address(address) => {
-                    let process = self.segment.seat().process(source);
-                    // SAFETY: as above.
-                    unsafe { write_memory(process, address + start, from, length) }
+        let there = self.there(source, location, bytes)?;
+        let chunk_bytes = chunk_bytes(bytes);
+        let chunks = bytes.div_ceil(chunk_bytes) as u32;
+        // A receiver that opens its slot again and again must not hold this rank.
+        for _ in 0..chunks {
+            let Some(chunk) = self.segment.block(source).help_slot(slot).claim(generation) else {
+                break;
+            };
+            let start = chunk.below(chunks)? as usize * chunk_bytes;
+            let length = chunk_bytes.min(bytes - start);
+            // SAFETY: whoever lent the memory promised `room` bytes, and the chunk is within them and within the memory
+            // there: all was just checked. The receiver keeps its memory until all claimed chunks are done.
+            let copied = unsafe {
+                let from = operation.memory.add(start);
+                match there {
+                    There::Arena(to) => {
+                        std::ptr::copy_nonoverlapping(from, to.as_ptr().add(start), length);
+                        Ok(())
+                    }
+                    There::Process(process, address) => {
+                        write_memory(process, address + start, from, length)
+                    }
                 }
-                Location::Remote => unreachable!("only what is within reach is copied"),
             };
             if let Err(error) = copied {
                 let rank = self.inbound[source].rank;
                 self.fail(messages, cannot_copy(rank, &error));
                 return Some(());
             }
-            self.segment.block(source).help_slot(slot as usize).count_done();
+            self.segment.block(source).help_slot(slot).count_done();
         }
         self.wake(source);
         Some(())
@@ -206,7 +236,7 @@ impl Rings {
         let mut index = 0;
         while index < self.co_copies.len() {
             let one = self.co_copies[index];
-            if self.segment.block(self.me).help_slot(one.slot).done() == one.helped {
+            if self.segment.block(self.me).help_slot(one.slot).done().is(one.helped) {
                 self.co_copies.swap_remove(index);
                 self.finish_copy(messages, one.request, one.theirs);
             } else {
@@ -276,7 +306,7 @@ impl Rings {
             let slot: &HelpSlot = self.segment.block(self.me).help_slot(one.slot);
             slot.close(one.generation);
             let mut polls = 0;
-            while slot.done() != one.helped && polls < HELPER_POLLS {
+            while !slot.done().is(one.helped) && polls < HELPER_POLLS {
                 polls += 1;
                 spin_loop();
             }

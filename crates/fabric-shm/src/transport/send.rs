@@ -1,7 +1,7 @@
 //! The sending side: what goes into the ring at once, and what waits for room.
 
-use contract::{Destination, Request};
-use engine::{Location, Messages, Transfer};
+use contract::{Destination, Request, Untrusted};
+use engine::{Messages, Transfer};
 
 use super::Rings;
 use super::limits::{ARENA_RENDEZVOUS_FROM_BYTES, CMA_RENDEZVOUS_FROM_BYTES, EAGER_LIMIT_BYTES};
@@ -50,7 +50,7 @@ impl Rings {
                 return false;
             }
             let bytes = data.len() as u32;
-            let body = Body { tag, context, ..numbers(kind::EAGER, [bytes, 0, bytes]) };
+            let body = numbers(kind::EAGER, [bytes, 0, bytes]).with_envelope(tag, context);
             outbound.ring.push(body, data, back.take());
         }
         self.after_push(to);
@@ -74,10 +74,8 @@ impl Rings {
             return false;
         }
         let [low, high] = halves(data.len());
-        let moved = self.push_fragments(to, data, 0, |bytes| Body {
-            tag,
-            context,
-            ..numbers(kind::EAGER, [low, high, bytes])
+        let moved = self.push_fragments(to, data, 0, |bytes| {
+            numbers(kind::EAGER, [low, high, bytes]).with_envelope(tag, context)
         });
         assert_eq!(moved, data.len(), "there was room for all fragments");
         true
@@ -97,13 +95,14 @@ impl Rings {
     }
 
     /// Returns the send whose RTS another rank answers, by a CTS or a FIN; `None` if that rank was sent no such RTS.
-    pub(super) fn take_answered<'a>(
+    pub(super) fn take_answered(
         &mut self,
-        messages: &'a mut Messages,
+        messages: &mut Messages,
         from: usize,
-        request: Request,
-    ) -> Option<&'a mut Transfer> {
-        let send = messages.transfers.send_to(request, self.rank_at(from))?;
+        request: Untrusted<u32>,
+    ) -> Option<Request> {
+        let rank = self.rank_at(from);
+        let send = messages.transfers.answered_send(request, rank)?;
         let pending = &mut self.outbound[from].pending_rts;
         *pending = pending.checked_sub(1)?;
         Some(send)
@@ -143,6 +142,9 @@ impl Rings {
         while let Some(outgoing) = self.outbound[to].queue.pop_front() {
             if let Some(rest) = self.push_one(messages, to, outgoing) {
                 self.outbound[to].queue.push_front(rest);
+                if self.outbound[to].ring.has_wrong_credits() {
+                    self.refuse_credits(messages, to);
+                }
                 return;
             }
         }
@@ -166,12 +168,14 @@ impl Rings {
             }
             Outgoing::Begin(request) => self.push_begin(messages, to, request),
             Outgoing::Data(request, theirs) => {
-                self.push_fragment(messages, (to, request), |bytes| {
+                self.push_fragment(messages, (to, request), outgoing, |bytes| {
                     numbers(kind::DATA, [theirs, bytes])
                 })
             }
             Outgoing::Continue(request) => {
-                self.push_fragment(messages, (to, request), |bytes| numbers(kind::MORE, [bytes]))
+                self.push_fragment(messages, (to, request), outgoing, |bytes| {
+                    numbers(kind::MORE, [bytes])
+                })
             }
         }
     }
@@ -195,25 +199,25 @@ impl Rings {
             return None;
         }
         let [low, high] = halves(room);
-        let location = self.location_of(memory, room);
-        let limit = match location {
-            Location::Arena(_) => ARENA_RENDEZVOUS_FROM_BYTES,
-            _ => self.eager_limit_bytes(messages, to),
+        let place = self.segment.seat().place_of(memory, room);
+        let limit = match place {
+            Some(_) => ARENA_RENDEZVOUS_FROM_BYTES,
+            None => self.eager_limit_bytes(messages, to),
         };
         if room <= limit && !is_synchronous {
-            return self.push_fragment(messages, (to, request), |bytes| Body {
-                tag,
-                context,
-                ..numbers(kind::EAGER, [low, high, bytes])
+            let unbegun = Outgoing::Begin(request);
+            return self.push_fragment(messages, (to, request), unbegun, |bytes| {
+                numbers(kind::EAGER, [low, high, bytes]).with_envelope(tag, context)
             });
         }
         if !self.outbound[to].ring.has_room() {
             return Some(Outgoing::Begin(request));
         }
         self.outbound[to].pending_rts += 1;
-        let [flag, location_low, location_high] = location_words(location);
+        messages.transfers.announce(request);
+        let [flag, location_low, location_high] = location_words(place, memory);
         let rts = [low, high, request.0, flag, location_low, location_high];
-        self.push_cell(to, Body { tag, context, ..numbers(kind::RTS, rts) }, &[]);
+        self.push_cell(to, numbers(kind::RTS, rts).with_envelope(tag, context), &[]);
         None
     }
 
@@ -248,11 +252,12 @@ impl Rings {
     }
 
     /// Pushes as much of a request's data as there is room for. `first` makes the first cell, from the number of bytes
-    /// in it.
+    /// in it. Returns what is left of it: `unbegun` if nothing was pushed.
     fn push_fragment(
         &mut self,
         messages: &mut Messages,
         (to, request): (usize, Request),
+        unbegun: Outgoing,
         first: impl Fn(u32) -> Body,
     ) -> Option<Outgoing> {
         let operation = &mut messages.transfers[request];
@@ -268,12 +273,8 @@ impl Rings {
             None
         } else if moved > before {
             Some(Outgoing::Continue(request))
-        } else if let kind::MORE = first(0).kind {
-            Some(Outgoing::Continue(request))
-        } else if let Body { kind: kind::DATA, payload, .. } = first(0) {
-            Some(Outgoing::Data(request, payload[0]))
         } else {
-            Some(Outgoing::Begin(request))
+            Some(unbegun)
         }
     }
 

@@ -6,8 +6,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use super::{
-    ACCEPTED, Answer, CALLED, Caller, HELLO_BYTES, Hello, NONCE_BYTES, PROTOCOL_VERSION, WELCOME,
-    is_proof, proof,
+    ACCEPTED, Answer, CALLED, Caller, HELLO_BYTES, Hello, NONCE_BYTES, PROTOCOL_VERSION, REFUSED,
+    WELCOME, is_proof, proof,
 };
 use crate::liveness::notice_loss;
 use crate::secret::{PROOF_BYTES, Secret, random};
@@ -15,8 +15,13 @@ use crate::socket::Socket;
 
 /// Time limit for a caller's proof, after which it is rejected.
 const PROOF_LIMIT: Duration = Duration::from_secs(10);
-/// Maximum number of unverified callers. Beyond it the oldest are rejected.
-const UNVERIFIED_MAX: usize = 64;
+/// Maximum number of unverified callers, and of connections that one step accepts: none loses its place before it was
+/// read once.
+pub(super) const UNVERIFIED_MAX: usize = 64;
+
+/// Number of connections that may wait to be accepted. The standard library allows so few that during a flood the system
+/// drops most callers, which try again after one second, three, and seven.
+const WAITING_MAX: i32 = 4096;
 
 /// Listens, and accepts callers that know the secret.
 pub(crate) struct Acceptor {
@@ -61,6 +66,7 @@ impl Acceptor {
         for address in addresses {
             let listener = TcpListener::bind(address)?;
             listener.set_nonblocking(true)?;
+            rustix::net::listen(&listener, WAITING_MAX)?;
             listeners.push(listener);
         }
         Ok(Acceptor { listeners, secret, unverified: Vec::new() })
@@ -118,7 +124,7 @@ impl Acceptor {
     }
 
     fn accept_connections(&mut self, index: usize) -> io::Result<()> {
-        loop {
+        for _ in 0..UNVERIFIED_MAX {
             match self.listeners[index].accept() {
                 Ok((stream, _)) => {
                     let set = stream.set_nonblocking(true).and(stream.set_nodelay(true));
@@ -126,7 +132,7 @@ impl Acceptor {
                         continue;
                     }
                     if self.unverified.len() == UNVERIFIED_MAX {
-                        self.unverified.remove(0);
+                        self.make_room();
                     }
                     let until = Instant::now() + PROOF_LIMIT;
                     self.unverified.push(Unverified {
@@ -143,6 +149,14 @@ impl Acceptor {
                 Err(error) => return Err(error),
             }
         }
+        Ok(())
+    }
+
+    /// Rejects the oldest caller that has not even sent a hello, or else the oldest. A process of this run that loses its
+    /// place calls again.
+    fn make_room(&mut self) {
+        let silent = self.unverified.iter().position(|caller| caller.nonce.is_none());
+        self.unverified.remove(silent.unwrap_or(0));
     }
 }
 
@@ -192,7 +206,11 @@ impl Unverified {
             }
         };
         let Some(found) = rest.first_chunk::<PROOF_BYTES>() else { return Ok(Outcome::Pending) };
-        if !is_proof(found, secret, CALLED, hello, &nonce) || !is_welcome(&caller) {
+        if !is_proof(found, secret, CALLED, hello, &nonce) {
+            return Ok(Outcome::Rejected);
+        }
+        if !is_welcome(&caller) {
+            Socket(&self.stream).write_all(&[REFUSED])?;
             return Ok(Outcome::Rejected);
         }
         let whole = HELLO_BYTES + PROOF_BYTES + caller.purpose.told_bytes();

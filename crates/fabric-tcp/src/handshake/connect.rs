@@ -10,8 +10,8 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with, sockopt};
 
 use super::{
-    ACCEPTED, ANSWER_BYTES, Answer, CALLED, Caller, HELLO_BYTES, Hello, PROTOCOL_VERSION, WELCOME,
-    is_proof, proof,
+    ACCEPTED, ANSWER_BYTES, Answer, CALLED, Caller, HELLO_BYTES, Hello, MEET_LIMIT,
+    PROTOCOL_VERSION, REFUSED, WELCOME, is_proof, proof,
 };
 use crate::liveness::notice_loss;
 use crate::secret::{Secret, random};
@@ -41,8 +41,13 @@ pub(crate) enum ConnectError {
         "{address} does not know this run's secret, or knows another: it belongs to another run"
     )]
     WrongSecret { address: SocketAddr },
-    #[error("{address} closed the connection: it has another secret, or is ending")]
+    #[error(
+        "{address} closed the connection before it had read this process's proof, again and again for {MEET_LIMIT:?}: \
+         others call it without end"
+    )]
     TurnedAway { address: SocketAddr },
+    #[error("{address} refused the call: what it was called for is closed")]
+    Refusal { address: SocketAddr },
     #[error("{address} stopped answering: {reason}")]
     Broken { address: SocketAddr, reason: String },
 }
@@ -51,8 +56,11 @@ pub(crate) enum ConnectError {
 pub(crate) struct Call {
     stream: TcpStream,
     address: SocketAddr,
+    caller: Caller,
     secret: Secret,
     state: CallState,
+    /// Time until which it calls again if it loses its place.
+    again_until: Instant,
     hello: [u8; HELLO_BYTES],
     /// This side's description, which follows the proof.
     told: Vec<u8>,
@@ -68,6 +76,8 @@ enum CallState {
     Greeting,
     /// The proof was sent.
     Proving,
+    /// It has lost its place, and calls again at this time.
+    Pausing(Instant),
     /// Both sides know that the other belongs to this run.
     Accepted,
 }
@@ -80,22 +90,14 @@ impl Call {
         secret: &Secret,
         told: &[u8],
     ) -> Result<Self, ConnectError> {
-        let unreachable = |error: io::Error| unreachable(address, error);
-        let nonce = random().map_err(unreachable)?;
-        let hello = Hello { version: PROTOCOL_VERSION, caller, nonce }.to_bytes();
-        let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let socket = socket_with(family, SocketType::STREAM, flags, None)
-            .map_err(|error| unreachable(error.into()))?;
-        match rustix::net::connect(&socket, &address) {
-            Ok(()) | Err(Errno::INPROGRESS) => {}
-            Err(error) => return Err(unreachable(error.into())),
-        }
+        let (stream, hello) = open(address, caller)?;
         Ok(Call {
-            stream: TcpStream::from(socket),
+            stream,
             address,
+            caller,
             secret: secret.clone(),
             state: CallState::Connecting,
+            again_until: Instant::now() + MEET_LIMIT,
             hello,
             told: told.to_vec(),
             received: Vec::new(),
@@ -107,21 +109,53 @@ impl Call {
         self.state != CallState::Connecting
     }
 
-    /// Returns the events for which the socket must be polled.
-    fn waits_for(&self) -> PollFlags {
-        if self.is_connected() { PollFlags::IN } else { PollFlags::OUT }
+    /// Returns whether it has lost its place and will call again.
+    #[cfg(test)]
+    pub(super) fn is_pausing(&self) -> bool {
+        matches!(self.state, CallState::Pausing(_))
     }
 
     /// Waits until the next step is possible, at most for `limit`.
     fn wait(&self, limit: Duration) {
+        let events = match self.state {
+            CallState::Pausing(until) => {
+                let pause = until.saturating_duration_since(Instant::now());
+                return std::thread::sleep(pause.min(limit));
+            }
+            CallState::Connecting => PollFlags::OUT,
+            _ => PollFlags::IN,
+        };
         let limit =
             Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
         // An error only shortens the wait.
-        let _ = poll(&mut [PollFd::new(&self.stream, self.waits_for())], Some(&limit));
+        let _ = poll(&mut [PollFd::new(&self.stream, events)], Some(&limit));
     }
 
-    /// Makes progress without waiting. Returns whether the other side has accepted this one.
+    /// Makes progress without waiting. Returns whether the other side has accepted this one. If it has lost its place,
+    /// it calls again after a pause.
     pub(crate) fn advance(&mut self) -> Result<bool, ConnectError> {
+        let now = Instant::now();
+        match self.state {
+            CallState::Pausing(until) if now < until => return Ok(false),
+            CallState::Pausing(_) => {
+                (self.stream, self.hello) = open(self.address, self.caller)?;
+                self.received.clear();
+                self.state = CallState::Connecting;
+            }
+            _ => {}
+        }
+        match self.step() {
+            Err(ConnectError::TurnedAway { .. }) if now < self.again_until => {
+                // The random number spreads callers that have lost their places together.
+                let pause_ms = 5 + u64::from(self.hello[HELLO_BYTES - 1] % 16);
+                self.state = CallState::Pausing(now + Duration::from_millis(pause_ms));
+                Ok(false)
+            }
+            other => other,
+        }
+    }
+
+    fn step(&mut self) -> Result<bool, ConnectError> {
         let address = self.address;
         let broken = |error: io::Error| broken(address, &error);
         if self.state == CallState::Connecting {
@@ -155,10 +189,11 @@ impl Call {
             if !self.has_received(1)? {
                 return Ok(false);
             }
-            if self.received != [WELCOME] {
-                return Err(ConnectError::TurnedAway { address });
-            }
-            self.state = CallState::Accepted;
+            self.state = match self.received[..] {
+                [WELCOME] => CallState::Accepted,
+                [REFUSED] => return Err(ConnectError::Refusal { address }),
+                _ => return Err(ConnectError::NotOurs { address }),
+            };
         }
         Ok(true)
     }
@@ -201,6 +236,24 @@ impl Call {
     }
 }
 
+/// Begins to connect to a system. Returns the socket and the hello to send.
+fn open(
+    address: SocketAddr,
+    caller: Caller,
+) -> Result<(TcpStream, [u8; HELLO_BYTES]), ConnectError> {
+    let unreachable = |error: io::Error| unreachable(address, error);
+    let nonce = random().map_err(unreachable)?;
+    let hello = Hello { version: PROTOCOL_VERSION, caller, nonce }.to_bytes();
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(family, SocketType::STREAM, flags, None)
+        .map_err(|error| unreachable(error.into()))?;
+    match rustix::net::connect(&socket, &address) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok((TcpStream::from(socket), hello)),
+        Err(error) => Err(unreachable(error.into())),
+    }
+}
+
 fn broken(address: SocketAddr, error: &io::Error) -> ConnectError {
     match error.kind() {
         ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => ConnectError::TurnedAway { address },
@@ -211,6 +264,7 @@ fn broken(address: SocketAddr, error: &io::Error) -> ConnectError {
 fn unreachable(address: SocketAddr, error: io::Error) -> ConnectError {
     match error.kind() {
         ErrorKind::ConnectionRefused => ConnectError::Refused { address },
+        ErrorKind::ConnectionReset => ConnectError::TurnedAway { address },
         _ => ConnectError::Unreachable { address, reason: error.to_string() },
     }
 }

@@ -1,9 +1,11 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use super::accept::UNVERIFIED_MAX;
 use super::connect::ConnectError;
 use super::*;
 
@@ -145,4 +147,135 @@ fn a_foreign_process_is_named_as_such() {
     // Nobody listens there any more.
     let error = connect(address, CALLER, &secret).unwrap_err();
     assert_eq!(error, ConnectError::Refused { address });
+}
+
+/// Connects and sends a hello, as a process that does not know the secret can.
+fn stranger(address: SocketAddr) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let hello = Hello { version: PROTOCOL_VERSION, caller: CALLER, nonce: [7; NONCE_BYTES] };
+    // Its place may be gone already.
+    let _ = stream.write_all(&hello.to_bytes());
+    stream
+}
+
+#[test]
+fn a_caller_that_loses_its_place_calls_again() {
+    let secret = Secret::generate().unwrap();
+    let mut acceptor = Acceptor::listen(loopback(), secret.clone()).unwrap();
+    let address = acceptor.address().unwrap();
+    let mut call = Call::begin(address, CALLER, &secret, &[]).unwrap();
+    while !call.is_connected() {
+        assert_eq!(call.advance(), Ok(false));
+    }
+    // As many strangers as there are places, each of which is answered before the next comes.
+    let mut strangers = Vec::new();
+    for _ in 0..UNVERIFIED_MAX {
+        let stream = stranger(address);
+        stream.set_nonblocking(true).unwrap();
+        while stream.peek(&mut [0]).is_err() {
+            assert!(acceptor.step().unwrap().is_empty());
+        }
+        strangers.push(stream);
+    }
+    while !call.is_pausing() {
+        assert_eq!(call.advance(), Ok(false), "a lost place is no error");
+    }
+    let mut verified = Vec::new();
+    while !call.advance().unwrap() {
+        verified.extend(acceptor.step().unwrap());
+    }
+    assert_eq!(verified.into_iter().map(|(caller, _)| caller).collect::<Vec<_>>(), [CALLER]);
+}
+
+#[test]
+fn a_silent_stranger_loses_its_place_before_one_that_was_answered() {
+    let secret = Secret::generate().unwrap();
+    let mut acceptor = Acceptor::listen(loopback(), secret.clone()).unwrap();
+    let address = acceptor.address().unwrap();
+    let mut call = Call::begin(address, CALLER, &secret, &[]).unwrap();
+    let mut strangers = Vec::new();
+    let mut verified = Vec::new();
+    // Many times as many as there are places.
+    for _ in 0..10 * UNVERIFIED_MAX {
+        strangers.push(TcpStream::connect(address).unwrap());
+        verified.extend(acceptor.step().unwrap());
+        let _ = call.advance().unwrap();
+        assert!(!call.is_pausing());
+    }
+    assert_eq!(verified.len(), 1);
+}
+
+#[test]
+fn processes_connect_during_a_flood_of_strangers() {
+    let secret = Secret::generate().unwrap();
+    let mut acceptor = Acceptor::listen(loopback(), secret.clone()).unwrap();
+    let address = acceptor.address().unwrap();
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let flood = |speaks: bool| {
+            let mut held = std::collections::VecDeque::new();
+            while !over.load(Ordering::Relaxed) {
+                let Ok(stream) = TcpStream::connect(address) else { continue };
+                held.push_back(if speaks { stranger(address) } else { stream });
+                if held.len() > 2 * UNVERIFIED_MAX {
+                    held.pop_front();
+                }
+            }
+        };
+        let floods = [scope.spawn(move || flood(true)), scope.spawn(move || flood(false))];
+        let callers = scope.spawn(|| {
+            let connected: Vec<_> = (0..10).map(|_| connect(address, CALLER, &secret)).collect();
+            over.store(true, Ordering::Relaxed);
+            connected.into_iter().filter(Result::is_ok).count()
+        });
+        let mut verified = 0;
+        while !over.load(Ordering::Relaxed) {
+            verified += acceptor.step().unwrap().len();
+        }
+        assert_eq!(callers.join().unwrap(), 10);
+        assert!(verified >= 10);
+        floods.into_iter().for_each(|flood| flood.join().unwrap());
+    });
+}
+
+#[test]
+fn a_process_that_knows_the_secret_and_is_not_welcome_is_told_so() {
+    let secret = Secret::generate().unwrap();
+    let mut acceptor = Acceptor::listen(loopback(), secret.clone()).unwrap();
+    let address = acceptor.address().unwrap();
+    let mut call = Call::begin(address, CALLER, &secret, &[]).unwrap();
+    let refused = loop {
+        assert!(acceptor.step_where(|_| false).unwrap().is_empty());
+        if let Err(error) = call.advance() {
+            break error;
+        }
+    };
+    assert_eq!(refused, ConnectError::Refusal { address });
+}
+
+#[test]
+fn no_mutation_of_a_handshake_is_accepted() {
+    let secret = Secret::generate().unwrap();
+    let mut acceptor = Acceptor::listen(loopback(), secret.clone()).unwrap();
+    let address = acceptor.address().unwrap();
+    let hello = Hello { version: PROTOCOL_VERSION, caller: CALLER, nonce: [7; NONCE_BYTES] };
+    let whole = [&hello.to_bytes()[..], &[9; PROOF_BYTES]].concat();
+    for seed in 0..200 {
+        let mut random = random::SplitMix64::new(seed);
+        let mut bytes = whole.clone();
+        random.mutate(&mut bytes);
+        let mut stream = TcpStream::connect(address).unwrap();
+        let _ = stream.write_all(&bytes);
+        assert!(acceptor.step().unwrap().is_empty(), "seed {seed}");
+        // A caller reads answers that are as wrong.
+        let answer = Answer { version: PROTOCOL_VERSION, nonce: [1; 32], proof: [2; PROOF_BYTES] };
+        let mut answer = answer.to_bytes().to_vec();
+        random.mutate(&mut answer);
+        if let Some(answer) = answer.first_chunk().and_then(Answer::from_bytes) {
+            let is_ours =
+                is_proof(&answer.proof, &secret, ACCEPTED, &hello.to_bytes(), &answer.nonce);
+            assert!(!is_ours, "seed {seed}");
+        }
+    }
+    assert!(acceptor.step().unwrap().is_empty());
 }

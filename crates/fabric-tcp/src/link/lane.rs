@@ -6,6 +6,8 @@ use std::net::TcpStream;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use contract::Untrusted;
+
 use super::arrival::Arrival;
 use super::chunk::{CHUNK_HEADER_BYTES, ChunkHeader, ChunkKind};
 use super::store::{Kept, Store};
@@ -130,11 +132,12 @@ impl Lane {
 
     /// Records how much the other side has read. Returns false if that was never sent.
     pub(super) fn take_word(&mut self, read_there: u64, now: Instant) -> bool {
+        let Some(read_there) = Untrusted::new(read_there).at_most(self.sent) else { return false };
         if read_there > self.read_there {
             self.moved = now;
             self.read_there = read_there;
         }
-        read_there <= self.sent
+        true
     }
 
     /// Records an arrival.
@@ -255,7 +258,7 @@ impl Lane {
             let room_bytes = left.min(room.len());
             let count = self.take(&mut room[..room_bytes])?;
             arrival.deliver(count);
-            return Ok(self.took(count, arrival, now, Step::Delivered(count)));
+            return self.took(count, arrival, now, Step::Delivered(count));
         }
         // Bytes that are ahead of the stream, and bytes that arrived before.
         let mut ahead = body.ahead.take();
@@ -272,26 +275,34 @@ impl Lane {
         if let Some(body) = &mut self.body {
             body.ahead = ahead;
         }
-        Ok(self.took(count?, arrival, now, Step::Moved))
+        self.took(count?, arrival, now, Step::Moved)
     }
 
     /// Records that `count` bytes of the body have arrived.
-    fn took(&mut self, count: usize, arrival: &mut Arrival, now: Instant, step: Step) -> Step {
+    fn took(
+        &mut self,
+        count: usize,
+        arrival: &mut Arrival,
+        now: Instant,
+        step: Step,
+    ) -> io::Result<Step> {
         if count == 0 {
-            return Step::Idle;
+            return Ok(Step::Idle);
         }
         self.read_here += count as u64;
         self.owes_since.get_or_insert(now);
         if let Some(body) = &mut self.body {
             body.at += count as u64;
             if body.at == body.end {
-                if let Some(ahead) = body.ahead.take() {
-                    arrival.hold(body.end, ahead);
+                if let Some(ahead) = body.ahead.take()
+                    && !arrival.hold(body.end, ahead)
+                {
+                    return Err(no_link_sends());
                 }
                 self.body = None;
             }
         }
-        step
+        Ok(step)
     }
 
     fn next_header(&mut self) -> io::Result<Step> {

@@ -340,4 +340,6 @@ fn choose(lanes: &mut [Lane]) -> Option<&mut Lane> {
 }
 
 #[cfg(test)]
+mod corrupt;
+#[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::TcpStream;
 
-use contract::ProcessName;
+use contract::{ProcessName, Untrusted};
 
 use crate::handshake::{Call, ConnectError};
 use crate::secret::Secret;
@@ -45,6 +45,8 @@ impl Parts {
 /// All processes that this one knows, of which it is the first.
 pub(super) struct Known {
     run: u64,
+    /// Number of ranks of that run.
+    ranks: usize,
     all: Vec<Process>,
     by_name: HashMap<ProcessName, usize>,
     by_number: HashMap<usize, usize>,
@@ -66,6 +68,7 @@ impl Known {
     pub(super) fn new(own: &Parts, ranks: usize) -> Self {
         let mut known = Known {
             run: own.run,
+            ranks,
             all: Vec::new(),
             by_name: HashMap::new(),
             by_number: HashMap::new(),
@@ -83,8 +86,11 @@ impl Known {
             return index;
         }
         let parts = Parts::of(name);
-        let number = if parts.run == self.run { parts.rank as usize } else { self.next_number };
-        self.next_number += usize::from(parts.run != self.run);
+        // A process of another run may name any run and any rank. It gets no number that another process has.
+        let rank = Untrusted::new(parts.rank as usize).below(self.ranks);
+        let own = rank.filter(|rank| parts.run == self.run && !self.by_number.contains_key(rank));
+        let number = own.unwrap_or(self.next_number);
+        self.next_number += usize::from(own.is_none());
         let index = self.all.len();
         self.all.push(Process { name: *name, number, peer: None, call: None });
         self.by_name.insert(*name, index);
@@ -171,6 +177,10 @@ mod tests {
         let indices = names.map(|one| known.meet(&one.name()));
         assert_eq!(indices.map(|index| known.number(index)), [4, 0, 5, 4]);
         assert_eq!(known.peer_with_number(2), Some(0), "this process itself");
-        assert_eq!((known.with_number(5), known.with_number(6)), (Some(indices[2]), None));
+        // Pretenders: of a rank that is known, and of one that this run has not.
+        let pretenders = [parts(5, 5, 2), parts(6, 5, 4)].map(|one| known.meet(&one.name()));
+        assert_eq!(pretenders.map(|index| known.number(index)), [6, 7]);
+        assert_eq!(known.peer_with_number(2), Some(0));
+        assert_eq!((known.with_number(5), known.with_number(8)), (Some(indices[2]), None));
     }
 }

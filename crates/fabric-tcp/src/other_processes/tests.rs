@@ -126,3 +126,26 @@ fn a_process_that_is_gone_fails_only_ranks_that_need_it() {
     send(&mut all[1], first, 2 * contexts[1], b"still");
     until(&mut all, |all| all[0].is_done(from_the_living));
 }
+
+#[test]
+fn a_caller_that_sends_what_no_process_sends_is_closed_and_others_are_accepted() {
+    let mut all =
+        vec![OtherProcesses::begin(1, 0, 1).unwrap(), OtherProcesses::begin(2, 0, 1).unwrap()];
+    let accepted = receive(&mut all[0], None, 2 * MEETING_CONTEXT);
+    // It has been given the name of the port, and gives a name of its own.
+    let corrupt = OtherProcesses::begin(3, 0, 1).unwrap().name();
+    let Parts { secret, port, .. } = Parts::of(&all[0].name());
+    let caller = Caller { purpose: Purpose::Process, rank: 0, wanted: 0 };
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let mut call = Call::begin(address, caller, &secret, &corrupt.0).unwrap();
+    until(&mut all, |_| call.advance().unwrap());
+    let mut stream = call.into_stream();
+    std::io::Write::write_all(&mut stream, &[99; 64]).unwrap();
+    // Every progress meanwhile succeeds, as `until` checks.
+    until(&mut all, |all| all[0].any_has_left());
+    let (name, port) = (all[0].name(), all[0].open_port());
+    until(&mut all, |all| all[1].call(&name, port).unwrap().is_some());
+    until(&mut all, |all| all[1].reach(&[1]).unwrap());
+    send(&mut all[1], 1, 2 * MEETING_CONTEXT, b"hello");
+    until(&mut all, |all| all[0].is_done(accepted));
+}

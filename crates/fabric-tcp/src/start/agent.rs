@@ -1,12 +1,35 @@
 //! The started processes, on this host or by an agent.
 
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::process::{Child, Command, Stdio};
 
 use super::{StartOptions, Starting};
 use crate::hosts_file::Host;
 use crate::secret::Secret;
+
+/// Returns a word for an agent like ssh, which has the shell of the other host read it: in single quotes if it has any
+/// character with a meaning there. The other words of the command are numbers, addresses and names of this program.
+fn for_shell(word: &OsStr) -> Cow<'_, OsStr> {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./:,@=+%".contains(byte);
+    if !word.is_empty() && word.as_bytes().iter().all(is_plain) {
+        return Cow::Borrowed(word);
+    }
+    let mut quoted = vec![b'\''];
+    for byte in word.as_bytes() {
+        // The quotes are closed around a quote of the word.
+        quoted.extend_from_slice(if *byte == b'\'' {
+            b"'\\''"
+        } else {
+            std::slice::from_ref(byte)
+        });
+    }
+    quoted.push(b'\'');
+    Cow::Owned(OsString::from_vec(quoted))
+}
 
 /// Starts the process of `ranks` on `host`, and sends it the secret through its standard input.
 pub(super) fn start(
@@ -20,7 +43,7 @@ pub(super) fn start(
         Command::new(&options.program)
     } else {
         let mut command = Command::new(&options.agent);
-        command.arg(&host.name).arg(&options.program);
+        command.arg(&host.name).arg(for_shell(options.program.as_os_str()));
         command
     };
     command.args(&options.arguments).arg(call.to_string());
@@ -53,4 +76,22 @@ pub(super) fn start(
         }
     }
     Ok(child)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shell_of_the_other_host_reads_one_word() {
+        assert_eq!(&*for_shell(OsStr::new("/opt/a-b_1.0/cornerstone")), "/opt/a-b_1.0/cornerstone");
+        for path in
+            ["/home/a b/cornerstone", "/x/$(touch y)/c", "it's", "", "a;b", "*", "/\u{e9}\n"]
+        {
+            // The shell of this host, as that of another.
+            let line = format!("printf %s {}", for_shell(OsStr::new(path)).display());
+            let read = Command::new("sh").args(["-c", &line]).output().unwrap();
+            assert_eq!(String::from_utf8(read.stdout).unwrap(), path);
+        }
+    }
 }

@@ -76,6 +76,10 @@ impl Transport for Connections {
         self.state_of(rank)
     }
 
+    fn fault(&self, rank: usize) -> Option<&str> {
+        self.peers[rank].as_ref()?.fault.as_deref()
+    }
+
     fn any_has_left(&self) -> bool {
         self.others_left > 0
     }

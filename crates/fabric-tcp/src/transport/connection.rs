@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::net::TcpStream;
 
-use contract::Request;
+use contract::{Request, Untrusted};
 use engine::Transfers;
 
 use super::stream::Stream;
-use crate::frame::{HEADER_BYTES, Header, Kind};
+use crate::frame::{ArrivedHeader, HEADER_BYTES, Header, Kind};
 use crate::link::Link;
 use crate::socket::Pieces;
 
@@ -39,8 +39,9 @@ pub(crate) struct Connection {
     outgoing: VecDeque<Outgoing>,
     /// Number of bytes of the first of `outgoing` that were written.
     written: usize,
-    /// Number of bytes that may still be sent without a CTS.
+    /// Number of bytes that may still be sent without a CTS, and that the other side may still send.
     credit: usize,
+    their_credit: usize,
     /// Number of bytes of credit to return to the other side.
     credit_to_return: usize,
     /// Numbers of all bytes written and read.
@@ -49,6 +50,8 @@ pub(crate) struct Connection {
     pub(crate) has_left: bool,
     /// True if the other rank has ended its part.
     pub(crate) goodbye: bool,
+    /// What the other rank has done that made this one close it.
+    pub(crate) fault: Option<String>,
 }
 
 /// The body of a frame, as far as it has arrived.
@@ -86,10 +89,12 @@ impl Connection {
             outgoing: VecDeque::new(),
             written: 0,
             credit: CREDIT_BYTES,
+            their_credit: CREDIT_BYTES,
             credit_to_return: 0,
             traffic: [0; 2],
             has_left: false,
             goodbye: false,
+            fault: None,
         }
     }
 
@@ -125,7 +130,7 @@ impl Connection {
     /// Closes it, after the end of the stream or an error.
     pub(crate) fn close(&mut self) {
         self.forget_outgoing();
-        (self.stream, self.stage) = (None, Box::default());
+        (self.stream, self.stage, self.body) = (None, Box::default(), None);
         (self.begin, self.end) = (0, 0);
     }
 
@@ -157,8 +162,19 @@ impl Connection {
         bytes <= EAGER_MAX && bytes + HEADER_BYTES > self.credit
     }
 
-    pub(crate) fn add_credit(&mut self, credit: u32) {
-        self.credit += credit as usize;
+    /// Adds returned credit. Returns `None` if that is more than was used.
+    pub(crate) fn add_credit(&mut self, credit: Untrusted<u32>) -> Option<()> {
+        self.credit += credit.at_most((CREDIT_BYTES - self.credit) as u32)? as usize;
+        Some(())
+    }
+
+    /// Uses the other side's credit for an eager message. Returns its length, or `None` if that is more than the other
+    /// side may send.
+    pub(crate) fn use_their_credit(&mut self, bytes: Untrusted<u64>) -> Option<usize> {
+        let left = self.their_credit.checked_sub(HEADER_BYTES)?;
+        let bytes = bytes.at_most(left.min(EAGER_MAX) as u64)? as usize;
+        self.their_credit -= bytes + HEADER_BYTES;
+        Some(bytes)
     }
 
     /// Returns the credit of an eager message that has reached its receive.
@@ -174,7 +190,9 @@ impl Connection {
         if self.is_closed() {
             return;
         }
-        let credit = std::mem::take(&mut self.credit_to_return) as u32;
+        let credit = std::mem::take(&mut self.credit_to_return);
+        self.their_credit += credit;
+        let credit = credit as u32;
         let header = Header { credit, ..header }.to_bytes();
         self.outgoing.push_back(Outgoing { header, body });
     }
@@ -238,10 +256,10 @@ impl Connection {
     }
 
     /// Returns the next header, if it has arrived completely, or its bytes if they are invalid.
-    pub(crate) fn next_header(&mut self) -> Option<Result<Header, [u8; HEADER_BYTES]>> {
+    pub(crate) fn next_header(&mut self) -> Option<Result<ArrivedHeader, [u8; HEADER_BYTES]>> {
         let bytes = *self.stage[self.begin..self.end].first_chunk::<HEADER_BYTES>()?;
         self.begin += HEADER_BYTES;
-        Some(Header::from_bytes(&bytes).ok_or(bytes))
+        Some(ArrivedHeader::from_bytes(&bytes).ok_or(bytes))
     }
 
     /// Copies the part of the body in the stage to its place. Returns whether the body is complete.

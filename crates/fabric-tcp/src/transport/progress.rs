@@ -1,11 +1,12 @@
 //! Progress without waiting: reading and writing.
 
-use contract::{AgreedCall, CallId, Envelope, Error, Request, Result};
+use contract::{AgreedCall, CallId, Envelope, Error, Result};
 use engine::{CallNote, CallNoteKind, Contents, Location, Messages, Rts, Unexpected};
 
-use super::connection::{Body, EAGER_MAX, Target};
+use super::connection::{Body, Target};
+use super::start::cleared_bytes;
 use super::{Connection, Connections};
-use crate::frame::{Header, Kind};
+use crate::frame::{ArrivedHeader, Header, Kind};
 
 impl Connections {
     /// Writes as much as possible to one rank.
@@ -86,16 +87,22 @@ impl Connections {
                 None => return Ok(()),
                 Some(Ok(header)) => self.begin_frame(messages, from, header)?,
                 Some(Err(bytes)) => {
-                    let what = format!("a frame that begins {bytes:02x?}");
-                    return Err(protocol_violation(messages, from, &what));
+                    self.refuse(messages, from, &format!("a frame that begins {bytes:02x?}"))?;
                 }
             }
         }
     }
 
-    fn begin_frame(&mut self, messages: &mut Messages, from: usize, header: Header) -> Result<()> {
+    fn begin_frame(
+        &mut self,
+        messages: &mut Messages,
+        from: usize,
+        header: ArrivedHeader,
+    ) -> Result<()> {
         let Some(peer) = &mut self.peers[from] else { return Ok(()) };
-        peer.add_credit(header.credit);
+        if peer.add_credit(header.credit).is_none() {
+            return self.refuse(messages, from, &format!("{:?} bytes of credit", header.credit));
+        }
         match header.kind {
             Kind::Credit => {}
             Kind::Leaving => {
@@ -109,7 +116,10 @@ impl Connections {
             Kind::Data => return self.begin_data(messages, from, header),
             Kind::Collective | Kind::CollectiveQuestion | Kind::CollectiveAnswer => {
                 self.activity += 1;
-                if let Some(reply) = messages.take_call_note(from, note_in(header)) {
+                let Some(note) = note_in(header) else {
+                    return self.refuse(messages, from, "a call of impossible length");
+                };
+                if let Some(reply) = messages.take_call_note(from, note) {
                     return self.tell_note(messages, from, reply);
                 }
             }
@@ -117,13 +127,18 @@ impl Connections {
         Ok(())
     }
 
-    fn begin_eager(&mut self, messages: &mut Messages, from: usize, header: Header) -> Result<()> {
-        let envelope = envelope(from, header);
-        let bytes = envelope.bytes;
-        if bytes > EAGER_MAX {
-            let what = format!("{bytes} bytes without an RTS");
-            return Err(protocol_violation(messages, from, &what));
-        }
+    fn begin_eager(
+        &mut self,
+        messages: &mut Messages,
+        from: usize,
+        header: ArrivedHeader,
+    ) -> Result<()> {
+        let Some(peer) = &mut self.peers[from] else { return Ok(()) };
+        let Some(bytes) = peer.use_their_credit(header.bytes) else {
+            let what = format!("{:?} bytes without an RTS or beyond its credit", header.bytes);
+            return self.refuse(messages, from, &what);
+        };
+        let envelope = envelope(from, &header, bytes);
         let target = match messages.match_receive(&envelope) {
             Some(request) => Target::Receive(request),
             None => {
@@ -140,13 +155,17 @@ impl Connections {
         &mut self,
         messages: &mut Messages,
         from: usize,
-        header: Header,
+        header: ArrivedHeader,
     ) -> Result<()> {
-        let envelope = envelope(from, header);
+        // No memory is taken for the message before the program has lent some.
+        let Some(bytes) = header.bytes.at_most(isize::MAX as u64) else {
+            return self.refuse(messages, from, "an RTS of impossible length");
+        };
+        let envelope = envelope(from, &header, bytes as usize);
         match messages.match_receive(&envelope) {
-            Some(request) => self.send_cts(messages, request, from, header.request),
+            Some(request) => self.send_cts(messages, request, from, header.request.sent_back()),
             None => {
-                let rts = Rts { request: header.request, location: Location::Remote };
+                let rts = Rts { request: header.request.sent_back(), location: Location::Remote };
                 let contents = Contents::Rts(rts);
                 messages.unexpected.add(Unexpected { envelope, contents });
                 Ok(())
@@ -154,15 +173,22 @@ impl Connections {
         }
     }
 
-    fn begin_data(&mut self, messages: &mut Messages, from: usize, header: Header) -> Result<()> {
-        let (request, bytes) = (Request(header.request), header.bytes as usize);
-        let receive = messages.transfers.receive_from(request, from);
-        if receive.is_none_or(|receive| receive.envelope.bytes < bytes) {
-            return Err(protocol_violation(messages, from, "data that were not cleared"));
+    fn begin_data(
+        &mut self,
+        messages: &mut Messages,
+        from: usize,
+        header: ArrivedHeader,
+    ) -> Result<()> {
+        let receive = messages.transfers.answered_receive(header.request, from);
+        let cleared = receive.map(|one| (one, cleared_bytes(&messages.transfers[one].envelope)));
+        match cleared.filter(|(_, bytes)| header.bytes.is(*bytes as u64)) {
+            Some((request, bytes)) => {
+                let target = Target::Receive(request);
+                self.begin_body(from, Body { target, bytes, done: 0, eager: false });
+                Ok(())
+            }
+            None => self.refuse(messages, from, "data that were not cleared"),
         }
-        let target = Target::Receive(request);
-        self.begin_body(from, Body { target, bytes, done: 0, eager: false });
-        Ok(())
     }
 
     fn begin_body(&mut self, from: usize, body: Body) {
@@ -172,13 +198,22 @@ impl Connections {
     }
 
     /// Sends a message for which a CTS has arrived.
-    fn send_data(&mut self, messages: &mut Messages, to: usize, header: Header) -> Result<()> {
-        let (request, bytes) = (Request(header.request), header.bytes as usize);
-        let send = messages.transfers.send_to(request, to);
-        if send.is_none_or(|send| send.room < bytes) {
-            return Err(protocol_violation(messages, to, "a CTS for a message without an RTS"));
-        }
-        let data = Header { request: header.tag, bytes: header.bytes, ..Header::new(Kind::Data) };
+    fn send_data(
+        &mut self,
+        messages: &mut Messages,
+        to: usize,
+        header: ArrivedHeader,
+    ) -> Result<()> {
+        let send = messages.transfers.answered_send(header.request, to);
+        let asked = send.and_then(|send| {
+            let bytes = header.bytes.at_most(messages.transfers[send].room as u64)?;
+            Some((send, bytes))
+        });
+        let Some((request, asked_bytes)) = asked else {
+            return self.refuse(messages, to, "a CTS for a message without an RTS");
+        };
+        let bytes = asked_bytes as usize;
+        let data = Header { request: header.tag, bytes: asked_bytes, ..Header::new(Kind::Data) };
         if let Some(peer) = &mut self.peers[to] {
             peer.queue(data, Some((request, bytes)));
         }
@@ -226,6 +261,21 @@ impl Connections {
         }
     }
 
+    /// Handles what no rank sends. A rank of this run has failed, which ends the run. The connection to a process of
+    /// another run is closed, and calls that need it fail.
+    #[cold]
+    fn refuse(&mut self, messages: &mut Messages, from: usize, what: &str) -> Result<()> {
+        if self.supervision.is_nobody() {
+            if let Some(peer) = &mut self.peers[from] {
+                peer.fault = Some(format!("sent what no process sends: {what}"));
+            }
+            self.lose(from);
+            return Ok(());
+        }
+        let reason = format!("rank {from} sent what no rank sends: {what}");
+        Err(messages.fail(Error::System { what: "reading from another rank".into(), reason }))
+    }
+
     /// Handles a broken connection to a rank. The supervision of the run knows the reason best.
     #[cold]
     fn connection_lost(&mut self, messages: &mut Messages, rank: usize, how: &str) -> Result<()> {
@@ -239,23 +289,18 @@ impl Connections {
     }
 }
 
-#[cold]
-fn protocol_violation(messages: &mut Messages, rank: usize, what: &str) -> Error {
-    let reason = format!("rank {rank} sent what no rank sends: {what}");
-    messages.fail(Error::System { what: "reading from another rank".into(), reason })
-}
-
-/// Returns what a frame tells about a call.
-fn note_in(header: Header) -> CallNote {
-    let Header { context, tag: number, request, bytes, .. } = header;
+/// Returns what a frame tells about a call, or `None` if there is no such call.
+fn note_in(header: ArrivedHeader) -> Option<CallNote> {
+    let ArrivedHeader { context, tag: number, request, .. } = header;
+    let bytes = header.bytes.at_most(isize::MAX as u64)? as usize;
     let kind = match header.kind {
         Kind::CollectiveQuestion => CallNoteKind::Question,
         Kind::CollectiveAnswer => CallNoteKind::Answer,
         _ => CallNoteKind::Report,
     };
-    let call = AgreedCall { id: CallId::from_bits(request), bytes: bytes as usize };
+    let call = AgreedCall { id: CallId::from_bits(request.sent_back()), bytes };
     let call = Some(call).filter(|call| call.id != CallId::NONE);
-    CallNote { kind, context, number, call }
+    Some(CallNote { kind, context, number, call })
 }
 
 /// Returns the frame that tells about a call.
@@ -271,7 +316,6 @@ fn header_of(note: CallNote) -> Header {
 }
 
 /// Returns the envelope of the message that a frame begins.
-fn envelope(from: usize, header: Header) -> Envelope {
-    let bytes = header.bytes as usize;
+fn envelope(from: usize, header: &ArrivedHeader, bytes: usize) -> Envelope {
     Envelope { context: header.context, source: from as u32, tag: header.tag, bytes, room: bytes }
 }

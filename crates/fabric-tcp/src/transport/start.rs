@@ -1,6 +1,6 @@
 //! The start of operations.
 
-use contract::{Request, Result};
+use contract::{Envelope, Request, Result};
 use engine::{Contents, Messages, Unexpected};
 
 use super::connection::Target;
@@ -29,6 +29,7 @@ impl Connections {
         if is_eager && peer.use_credit(bytes) {
             peer.queue(header, Some((request, bytes)));
         } else {
+            messages.transfers.announce(request);
             peer.queue(Header { kind: Kind::Rts, request: request.0, ..header }, None);
         }
         Ok(())
@@ -76,8 +77,8 @@ impl Connections {
         to: usize,
         sender: u32,
     ) -> Result<()> {
-        let envelope = messages.transfers[request].envelope;
-        let bytes = envelope.bytes.min(envelope.room) as u64;
+        messages.transfers.announce(request);
+        let bytes = cleared_bytes(&messages.transfers[request].envelope) as u64;
         let header = Header { request: sender, tag: request.0, bytes, ..Header::new(Kind::Cts) };
         if let Some(peer) = &mut self.peers[to] {
             peer.queue(header, None);
@@ -96,4 +97,9 @@ impl Connections {
         peer.return_credit(bytes);
         if peer.has_outgoing() { self.write_to(messages, source) } else { Ok(()) }
     }
+}
+
+/// Returns the number of bytes of a message that its receive has room for, which its sender is asked for.
+pub(super) fn cleared_bytes(message: &Envelope) -> usize {
+    message.bytes.min(message.room)
 }

@@ -4,7 +4,7 @@ use collectives::{CallId, LibraryCall};
 use contract::{ContextOffer, Endpoint, ProcessName, TimeSpan};
 
 use super::Communicator;
-use super::between::{Bridge, LOST};
+use super::between::{Bridge, LOST, MALFORMED};
 use crate::collective::{allgather_bytes, broadcast_bytes};
 use crate::engine::{Context, Engine};
 use crate::error::{Error, ErrorClass, Result, ensure};
@@ -33,14 +33,19 @@ impl MemberOffer {
         [&self.name.0[..], &self.offer.0.to_ne_bytes()].concat()
     }
 
-    fn all(bytes: &[u8]) -> Vec<Self> {
+    /// Returns the members that a message describes, or `None` if no leader sends it.
+    fn all(bytes: &[u8]) -> Option<Vec<Self>> {
         let one = |bytes: &[u8]| {
-            let (name, offer) = bytes.split_at(ProcessName::BYTES);
-            let name = ProcessName::from_bytes(name).expect("as long as a name");
-            let offer = offer.first_chunk().expect("an offer follows the name");
-            MemberOffer { name, offer: ContextOffer(u64::from_ne_bytes(*offer)) }
+            let (name, offer) = bytes.split_at_checked(ProcessName::BYTES)?;
+            let offer = u64::from_ne_bytes(*offer.as_array()?);
+            Some(MemberOffer { name: ProcessName::from_bytes(name)?, offer: ContextOffer(offer) })
         };
-        bytes.chunks_exact(MemberOffer::BYTES).map(one).collect()
+        let all = bytes.chunks(MemberOffer::BYTES).map(one).collect::<Option<Vec<_>>>()?;
+        // One that is named twice would be sent to twice.
+        let mut names: Vec<_> = all.iter().map(|one| one.name).collect();
+        names.sort_unstable();
+        let once = names.windows(2).all(|pair| pair[0] != pair[1]);
+        (once && !all.is_empty()).then_some(all)
     }
 }
 
@@ -88,7 +93,11 @@ impl<E: Endpoint + 'static> Communicator<E> {
         )?;
         swapped?;
         ensure!(!theirs.is_empty(), missing, "{LOST}");
-        self.open_across_runs(MemberOffer::all(&own), MemberOffer::all(&theirs))
+        let (own, theirs) = (MemberOffer::all(&own), MemberOffer::all(&theirs));
+        let both = own.zip(theirs);
+        let malformed = || Error::new(ErrorClass::Communicator, MALFORMED);
+        let (own, theirs) = both.ok_or_else(malformed)?;
+        self.open_across_runs(own, theirs)
     }
 
     fn open_across_runs(&self, own: Vec<MemberOffer>, theirs: Vec<MemberOffer>) -> Result<Self> {
@@ -124,7 +133,11 @@ mod tests {
             offer: ContextOffer(offer),
         };
         let all = [member(3, 1 << 40), member(250, 7)];
-        assert_eq!(MemberOffer::all(&all.map(MemberOffer::to_bytes).concat()), all);
-        assert!(MemberOffer::all(&[]).is_empty());
+        let bytes = all.map(MemberOffer::to_bytes).concat();
+        assert_eq!(MemberOffer::all(&bytes).as_deref(), Some(&all[..]));
+        for end in (0..bytes.len()).filter(|end| *end != MemberOffer::BYTES) {
+            assert!(MemberOffer::all(&bytes[..end]).is_none(), "the first {end} bytes");
+        }
+        assert!(MemberOffer::all(&[&bytes[..], &bytes].concat()).is_none(), "members twice");
     }
 }

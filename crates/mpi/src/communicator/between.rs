@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use collectives::{CallId, LibraryCall};
-use contract::{ContextOffer, Endpoint};
+use contract::{ContextOffer, Endpoint, Untrusted};
 
 use super::Communicator;
 use crate::collective::{Agreement, Proposal, allgather_bytes, broadcast_bytes};
@@ -14,6 +14,10 @@ use crate::schedule::CollectiveContext;
 
 /// What members report whose leader found no partner.
 pub(super) const LOST: &str = "the leaders of the two groups did not find each other";
+/// What is said of a leader of another run whose message is not one.
+pub(super) const MALFORMED: &str = "the other leader sent what no leader sends";
+/// Length of the longest message about a group, which no memory allows to exceed by far: a million members.
+const SWAP_MAX_BYTES: u64 = 64 << 20;
 
 /// The message of one group to the other about itself.
 struct Side {
@@ -36,15 +40,21 @@ impl Side {
         bytes
     }
 
-    fn from_bytes(bytes: &[u8]) -> Self {
-        let word = |bytes: &[u8]| u64::from_ne_bytes(*bytes.first_chunk().expect("a whole word"));
-        let (number, rest) = bytes.split_at(8);
-        Side {
-            is_between_runs: word(number) >> 32 != 0,
-            number: word(number) as u32,
-            members: rest.chunks(16).map(|one| word(one) as usize).collect(),
-            offers: rest.chunks(16).map(|one| ContextOffer(word(&one[8..]))).collect(),
-        }
+    /// Returns the side that another leader has described, or `None` if no leader sends these bytes.
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (first, rest) = bytes.split_first_chunk()?;
+        let first = u64::from_ne_bytes(*first);
+        let (pairs, rest) = rest.as_chunks::<16>();
+        let word = |pair: &[u8; 16], index: usize| {
+            let (words, _) = pair.as_chunks::<8>();
+            u64::from_ne_bytes(words[index])
+        };
+        (!pairs.is_empty() && rest.is_empty()).then(|| Side {
+            is_between_runs: first >> 32 != 0,
+            number: first as u32,
+            members: pairs.iter().map(|pair| word(pair, 0) as usize).collect(),
+            offers: pairs.iter().map(|pair| ContextOffer(word(pair, 1))).collect(),
+        })
     }
 }
 
@@ -79,11 +89,11 @@ impl<E: Endpoint + 'static> Bridge<E> {
             number: 0,
         };
         let lengths = allgather_bytes(at.clone(), &(mine.len() as u64).to_ne_bytes())?;
-        let length = |index: usize| {
-            let word = lengths[8 * index..].first_chunk().expect("two words");
-            u64::from_ne_bytes(*word) as usize
-        };
-        let (theirs, longest) = (length(1 - rank), length(0).max(length(1)));
+        let word = lengths[8 * (1 - rank)..].first_chunk().expect("two words");
+        let theirs = Untrusted::new(u64::from_ne_bytes(*word)).at_most(SWAP_MAX_BYTES);
+        let malformed = || Error::new(ErrorClass::Communicator, MALFORMED);
+        let theirs = theirs.ok_or_else(malformed)? as usize;
+        let longest = mine.len().max(theirs);
         let mut padded = mine.to_vec();
         padded.resize(longest, 0);
         let both = allgather_bytes(at, &padded)?;
@@ -118,6 +128,8 @@ impl<E: Endpoint + 'static> Communicator<E> {
             true => bridge().and_then(|bridge| {
                 own.is_between_runs |= bridge.context.is_between_runs();
                 let mut theirs = bridge.swap(&own.to_bytes())?;
+                let is_side = Side::from_bytes(&theirs).is_some();
+                ensure!(is_side, ErrorClass::Communicator, "{MALFORMED}");
                 // The properties of one group affect both, and all their members.
                 theirs[4] |= u8::from(own.is_between_runs);
                 kept = Some(bridge);
@@ -148,7 +160,8 @@ impl<E: Endpoint + 'static> Communicator<E> {
 
     fn open_between(&self, at: &CollectiveContext<E>, own: Side, theirs: &[u8]) -> Result<Self> {
         ensure!(!theirs.is_empty(), ErrorClass::Communicator, "{LOST}");
-        let theirs = Side::from_bytes(theirs);
+        let malformed = || Error::new(ErrorClass::Communicator, MALFORMED);
+        let theirs = Side::from_bytes(theirs).ok_or_else(malformed)?;
         let apart = theirs.members.iter().all(|member| !own.members.contains(member));
         ensure!(apart, ErrorClass::Communicator, "the two groups have members in common");
         let (first, second) =
@@ -206,10 +219,14 @@ mod tests {
     fn a_group_survives_its_journey() {
         let offers = vec![ContextOffer(7), ContextOffer::NOTHING];
         let side = Side { is_between_runs: true, number: 9, members: vec![4, 1 << 20], offers };
-        let found = Side::from_bytes(&side.to_bytes());
+        let found = Side::from_bytes(&side.to_bytes()).unwrap();
         assert_eq!((found.number, &found.members), (9, &side.members));
         // The leader sets this byte for all if its own group is the one of several runs.
         assert!(found.is_between_runs && side.to_bytes()[4] == 1);
         assert_eq!(found.offers, side.offers);
+        let bytes = side.to_bytes();
+        for end in (0..bytes.len()).filter(|end| *end != 24) {
+            assert!(Side::from_bytes(&bytes[..end]).is_none(), "the first {end} bytes");
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use contract::{Selector, TimeSpan};
 
 use super::{Mistake, number};
+use crate::file::are_ranks;
 use crate::{RankEvent, Room, SentMessage};
 
 /// An operation of a rank.
@@ -32,7 +33,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Vec<RankEvent>>, Mistake> {
             ([], _) => {}
             (["num_ranks", count, ..], None) => {
                 let count: usize = number(Some(count), line, "the number of ranks")?;
-                if count == 0 || count > 1 << 24 {
+                if !are_ranks(count, text.len()) {
                     return Err((line, format!("{count} ranks cannot be replayed")));
                 }
                 ranks = (0..count).map(|_| Rank::default()).collect();

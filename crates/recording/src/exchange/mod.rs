@@ -92,7 +92,7 @@ fn parse(
     };
     let name = |path: &Path| path.display().to_string();
     match read {
-        Ok(ranks) => Ok(Recording::of(&name(path), &ranks)),
+        Ok(ranks) => Recording::of(&name(path), &ranks).with_messages_in_memory(&name(path)),
         Err((text, (line, reason))) => {
             Err(RecordingError::Text { path: name(&paths[text]), line, reason })
         }
@@ -101,7 +101,7 @@ fn parse(
 
 /// Returns the contents of a file of text.
 fn text_of(path: &Path) -> Result<String, RecordingError> {
-    std::fs::read_to_string(path).map_err(|error| RecordingError::File {
+    definition_files::read_text(path).map_err(|error| RecordingError::File {
         path: path.display().to_string(),
         reason: error.to_string(),
     })

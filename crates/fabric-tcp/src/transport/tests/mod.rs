@@ -1,5 +1,6 @@
 //! Engines of one process, connected over the loopback interface. Each test polls them itself.
 
+mod corrupt;
 mod matching;
 
 use std::net::{TcpListener, TcpStream};

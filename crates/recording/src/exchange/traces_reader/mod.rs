@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use contract::{Selector, TimeSpan};
 
 use super::{Mistake, number};
+use crate::file::are_ranks;
 use crate::{RankEvent, Room, SentMessage};
 use collectives::Collective;
 use words::Words;
@@ -73,6 +74,9 @@ pub(super) fn read(texts: &[String]) -> Result<Vec<Vec<RankEvent>>, Wrong> {
     }
     if size == 0 {
         return Err((0, (1, "there is no rank".into())));
+    }
+    if !are_ranks(size, texts.iter().map(String::len).sum()) {
+        return Err((0, (1, format!("{size} ranks cannot be replayed"))));
     }
     let mut ranks = Vec::new();
     ranks.resize_with(size, || Rank { default_bytes: ELEMENT_BYTES, ..Rank::default() });
