@@ -7,8 +7,10 @@
 
 use std::ptr::NonNull;
 
+use std::time::{Duration, Instant};
+
 use contract::{Error, Request, Result};
-use engine::{Location, Messages, Rts};
+use engine::{Location, Messages, Rts, Transport};
 
 use super::Rings;
 use super::cma::{Cma, read_memory, write_memory};
@@ -22,6 +24,9 @@ use crate::segment::{HELP_SLOTS, HelpSlot};
 
 /// Number of polls for which a failing rank waits for a helper to finish its chunk.
 const HELPER_POLLS: u32 = if cfg!(test) { 1000 } else { 10_000_000 };
+
+/// Time after which a launcher has noticed the death of a process, unless it is dead, too.
+const LAUNCHER_LIMIT: Duration = Duration::from_secs(10);
 
 /// A receive that waits for the last chunk of its helper.
 #[derive(Clone, Copy, Debug)]
@@ -175,7 +180,7 @@ impl Rings {
             }
         };
         let source = operation.envelope.source;
-        copied.map_err(|error| self.fail(messages, cannot_copy(source, &error))).is_ok()
+        copied.map_err(|error| self.fail_to_copy(messages, source, &error)).is_ok()
     }
 
     /// Copies chunks for a receiver that asked for co-copy.
@@ -222,7 +227,7 @@ impl Rings {
             };
             if let Err(error) = copied {
                 let rank = self.inbound[source].rank;
-                self.fail(messages, cannot_copy(rank, &error));
+                self.fail_to_copy(messages, rank, &error);
                 return Some(());
             }
             self.segment.block(source).help_slot(slot).count_done();
@@ -273,7 +278,7 @@ impl Rings {
         let process = self.segment.seat().process(rank);
         // SAFETY: the caller promises the same.
         let read = unsafe { read_memory(process, from, to, bytes) };
-        read.map_err(|error| self.fail(messages, cannot_copy(self.inbound[rank].rank, &error)))
+        read.map_err(|error| self.fail_to_copy(messages, self.inbound[rank].rank, &error))
     }
 
     /// Copies to another rank's memory. A failure is permanent.
@@ -290,7 +295,27 @@ impl Rings {
         let process = self.segment.seat().process(rank);
         // SAFETY: the caller promises the same.
         let written = unsafe { write_memory(process, to, from, bytes) };
-        written.map_err(|error| self.fail(messages, cannot_copy(self.inbound[rank].rank, &error)))
+        written.map_err(|error| self.fail_to_copy(messages, self.inbound[rank].rank, &error))
+    }
+
+    /// Ends the run for this rank after a copy that failed. The process of the other rank may be gone: its launcher learns
+    /// that a moment later, and says how it ended, so that this rank is not blamed.
+    #[cold]
+    fn fail_to_copy(
+        &mut self,
+        messages: &mut Messages,
+        rank: u32,
+        error: &std::io::Error,
+    ) -> Error {
+        let begin = Instant::now();
+        let is_gone = error.raw_os_error() == Some(libc::ESRCH);
+        while is_gone && begin.elapsed() < LAUNCHER_LIMIT {
+            if let Some(reason) = self.abort_reason() {
+                return self.fail(messages, reason);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.fail(messages, cannot_copy(rank, error))
     }
 
     /// Ends the run for this rank.
