@@ -20,13 +20,13 @@ mod measured;
 mod observed_memory;
 mod orphans;
 mod output;
-mod output_prefix;
 mod period_verdict;
 mod preloaded;
 mod progress;
 mod remaining;
 pub mod report;
 mod results;
+mod streams;
 mod utc;
 mod wording;
 

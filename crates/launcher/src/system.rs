@@ -167,13 +167,18 @@ pub fn only_processor() -> Option<u32> {
 
 /// Binds the calling thread to one processor. Safe to call between fork and exec: it allocates nothing.
 pub fn bind_to_processor(processor: usize) -> io::Result<()> {
-    if processor >= libc::CPU_SETSIZE as usize {
+    bind_to_processors(&[processor])
+}
+
+/// Lets the calling thread run on these processors only. Safe to call between fork and exec: it allocates nothing.
+pub fn bind_to_processors(processors: &[usize]) -> io::Result<()> {
+    if processors.iter().any(|&processor| processor >= libc::CPU_SETSIZE as usize) {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     }
-    // SAFETY: as above, and `processor` is within the set.
+    // SAFETY: as above, and each processor is within the set.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(processor, &mut set);
+        processors.iter().for_each(|&processor| libc::CPU_SET(processor, &mut set));
         check(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set)).map(drop)
     }
 }

@@ -27,6 +27,7 @@ mod launches;
 mod launching;
 mod mistakes;
 mod mpi;
+mod mpiexec;
 mod networks;
 mod ofi;
 mod ofi_windows;

@@ -15,7 +15,7 @@ mod written;
 
 pub use activity::{Activity, CallSite, RankActivity, ThreadWait, WaitLine};
 pub use error::{ACTIVITIES, HANG, LaunchError, standstill_in_words};
-pub use options::{Binding, LaunchOptions, OtherProgram, Streams};
+pub use options::{Binding, Input, LaunchOptions, OtherProgram, Streams};
 pub use standstill::Amounts;
 pub use watch::{OnHang, Watch};
 pub use whole_run::{HangSearch, NextStep, WholeRun, Word};
@@ -66,7 +66,7 @@ pub fn launch(
         .map_err(|error| failed("preparing for signals", error))?;
     let mut supervisor = Supervisor::new(&memory, &signals, options);
     for rank in 0..options.ranks {
-        match Process::start(options, &memory, rank, plan.processors[rank]) {
+        match Process::start(options, &memory, rank, &plan.processors[rank]) {
             Ok(process) => supervisor.add(process),
             Err(error) => {
                 supervisor.abort(None, "a rank could not be started");

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -60,7 +61,7 @@ fn check(program: &Path, purpose: Purpose) -> Result<(), Failure> {
         .hint("copy it, which drops that, or clear it with `chmod ug-s`"));
     }
     let Some(file) = Linked::read(&bytes) else { return Ok(()) };
-    if !file.has_loader {
+    if file.loader.is_none() {
         return Err(Failure::usage(format!(
             "'{name}' is linked statically, and so takes no library that {service}"
         ))
@@ -97,7 +98,7 @@ fn refused(library: &str, purpose: Purpose) -> Option<(String, &'static str)> {
 }
 
 /// Returns the file of a program, as PATH resolves it.
-fn find(program: &Path) -> Option<PathBuf> {
+pub(super) fn find(program: &Path) -> Option<PathBuf> {
     if program.components().count() > 1 || program.is_absolute() {
         return Some(program.to_path_buf());
     }
@@ -106,20 +107,22 @@ fn find(program: &Path) -> Option<PathBuf> {
 }
 
 /// Information about the loader in a program file.
-struct Linked {
-    /// True if the loader starts it.
-    has_loader: bool,
-    needed: Vec<String>,
+pub(super) struct Linked {
+    /// The loader that starts it, if one does.
+    pub(super) loader: Option<PathBuf>,
+    /// The libraries that it needs itself.
+    pub(super) needed: Vec<String>,
 }
 
 impl Linked {
     /// Reads the information, or returns `None` if it is no program file of this kind of system.
-    fn read(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
         let (header, endian) = (file.elf_header(), file.endian());
         let segments = header.program_headers(endian, bytes).ok()?;
-        let has_loader = segments.iter().any(|one| one.p_type(endian) == elf::PT_INTERP);
-        Some(Linked { has_loader, needed: needed(&file, bytes).unwrap_or_default() })
+        let named = segments.iter().find_map(|one| one.interpreter(endian, bytes).ok()?);
+        let loader = named.map(|name| PathBuf::from(OsStr::from_bytes(name)));
+        Some(Linked { loader, needed: needed(&file, bytes).unwrap_or_default() })
     }
 }
 
@@ -142,7 +145,7 @@ mod tests {
     fn this_program_has_a_loader_and_needs_the_c_library() {
         let bytes = fs::read("/proc/self/exe").unwrap();
         let file = Linked::read(&bytes).unwrap();
-        assert!(file.has_loader);
+        assert!(file.loader.is_some_and(|loader| loader.is_file()));
         assert!(file.needed.iter().any(|name| name.starts_with("libc.so")), "{:?}", file.needed);
         for purpose in [Purpose::VirtualTime, Purpose::Records] {
             assert!(check(Path::new("/proc/self/exe"), purpose).is_ok());

@@ -40,8 +40,7 @@ pub(super) fn launch(
     predicted::check_ranks(arguments.ranks, &machine, &arguments.prediction)?;
     let computing = computing(arguments)?;
     let failed = |what: &str, error| Failure::failed(format!("{what}: {error}"));
-    let mut options = super::options(arguments)?;
-    options.others = others;
+    let mut options = super::options(arguments, others)?;
     options.environment.extend(observation.iter().flat_map(Observation::environment));
     options.environment.extend(leaks.into_iter().flat_map(LeakNotes::environment));
     add_virtual_time(&mut options.environment, &computing)?;
