@@ -16,6 +16,7 @@ mod fabric_name;
 mod failure;
 mod interruption;
 mod leak_notes;
+mod linked;
 mod measured;
 mod observed_memory;
 mod orphans;

@@ -122,7 +122,8 @@ pub(crate) unsafe fn abi_info(place: *mut Info) -> Result {
 }
 
 pub(crate) unsafe fn library_version(words: *mut c_char, length: *mut c_int) -> Result {
-    let own = concat!("Cornerstone MPI ", env!("CARGO_PKG_VERSION"));
+    // Tools look here for an MPI whose options of mpiexec they know.
+    let own = concat!("Cornerstone MPI ", env!("CARGO_PKG_VERSION"), " (compatible with MPICH)");
     text::write(own, words, MAX_LIBRARY_VERSION_STRING, length);
     Ok(())
 }

@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use fabric_tcp::Secret;
@@ -71,7 +72,8 @@ pub(super) fn execute(
         simulated::refuse_options(&arguments)?;
     }
     let mut observation = Observation::prepare(&arguments, &others)?;
-    other_mpi::warn(&arguments.program[0], &others, arguments.ranks, &variables(&arguments));
+    let _lookout =
+        other_mpi::warn(&arguments.program[0], &others, arguments.ranks, &variables(&arguments));
     let leaks = arguments.check_leaks.then(LeakNotes::new).transpose()?;
     let ended = match fabric {
         LaunchFabric::Simulated(machine) => {
@@ -160,9 +162,15 @@ fn run(
     }
     on_this_host(hosts.as_ref(), &fabric)?;
     let mut options = options(arguments, others)?;
-    options.environment.extend(observation.iter().flat_map(Observation::environment));
     options.environment.extend(leaks.into_iter().flat_map(LeakNotes::environment));
-    launch(arguments, options, &mut start)
+    observation.iter().for_each(|observation| observation.observe(&mut options));
+    let has_joined = options.has_joined.clone();
+    let ended = launch(arguments, options, &mut start);
+    // Relaxed: the ranks have ended, and it guards no other memory.
+    if has_joined.load(Ordering::Relaxed) {
+        observation.iter_mut().for_each(Observation::note_joined);
+    }
+    ended
 }
 
 /// Returns the carrier of messages between hosts, or `None` if the fabric permits one host only.

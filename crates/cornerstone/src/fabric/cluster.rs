@@ -287,10 +287,10 @@ impl Notes {
         Ok(Notes { memory, leaks })
     }
 
-    /// Returns the variables that the ranks' environment needs.
-    fn environment(&self) -> Vec<(OsString, OsString)> {
-        let of_memory = self.memory.iter().flat_map(Memory::environment);
-        of_memory.chain(self.leaks.iter().flat_map(LeakNotes::environment)).collect()
+    /// Lets ranks note what is asked for.
+    fn observe(&self, options: &mut LaunchOptions) {
+        options.environment.extend(self.leaks.iter().flat_map(LeakNotes::environment));
+        self.memory.iter().for_each(|memory| memory.lend(options));
     }
 
     /// Reports what ranks have noted. All of them must have ended.
@@ -316,7 +316,6 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
     options.processors = task.draw.map(Draw::processors).unwrap_or_default();
     let mut notes = Notes::of(&task, part)?;
     options.environment = task.environment;
-    options.environment.extend(notes.environment());
     let failed = |what: &str, error: std::io::Error| Error::System {
         what: what.into(),
         reason: error.to_string(),
@@ -330,6 +329,7 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
     let program_error = |failure: Failure| Error::Program(failure.message().into());
     if let Some((program, rest)) = task.program.as_deref().and_then(<[OsString]>::split_first) {
         set_program(&mut options, program, rest, part);
+        notes.observe(&mut options);
         orphans::adopt();
         if task.binding.is_shown() {
             let shown = binding::show(&options, &part.ranks);

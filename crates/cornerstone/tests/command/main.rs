@@ -2,6 +2,7 @@
 
 mod applications;
 mod arguments;
+mod beside;
 mod bindings;
 mod checking;
 mod cluster;

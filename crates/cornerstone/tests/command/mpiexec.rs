@@ -277,35 +277,3 @@ fn errors_have_the_handler_that_a_program_starts_with() {
     let fatal = run_program(&lab, &["-n", "1"], "");
     fatal.refuses(6, &["MPI_ERR_RANK"]);
 }
-
-/// A program of another MPI is one whose library has a name of MPI libraries and is not ours.
-#[test]
-fn a_program_of_another_mpi_and_its_launcher_are_warned_of() {
-    let source = "#include <mpi.h>\n#include <stdio.h>\n\
-        int main(int c, char **v) { int size; MPI_Init(&c, &v); MPI_Comm_size(MPI_COMM_WORLD, &size);\n\
-        printf(\"%d\\n\", size); MPI_Finalize(); return 0; }";
-    let Some(lab) = lab_with("a program of another MPI", source) else { return };
-    let ours = run_program(&lab, &["-n", "2"], "");
-    assert_eq!((&*ours.stdout, &*ours.stderr), ("2\n2\n", ""));
-    lab.write("library.c", "int MPI_Init(int *c, char ***v) { return 0; }\n");
-    lab.write(
-        "other.c",
-        "int MPI_Init(int *, char ***); int main(void) { return MPI_Init(0, 0); }\n",
-    );
-    let cc = |words: &[&str]| {
-        let ended = Command::new("cc").args(words).current_dir(lab.path("")).status();
-        assert!(ended.unwrap().success(), "{words:?}");
-    };
-    cc(&["-shared", "-fPIC", "-Wl,-soname,libmpi.so.40", "library.c", "-o", "libmpi.so.40"]);
-    cc(&["other.c", "./libmpi.so.40", "-Wl,-rpath,$ORIGIN", "-o", "other"]);
-    let warned = lab.succeed(&["mpiexec", "-n", "2", "./other", ":", "-n", "1", "./other"]).stderr;
-    assert_eq!(warned.matches("warning: './other' uses").count(), 1, "{warned}");
-    assert!(warned.contains("libmpi.so.40, another MPI's library"), "{warned}");
-    assert_eq!(lab.succeed(&["mpiexec", "-n", "1", "./other"]).stderr, "");
-    // The variables of a process that MPICH's mpiexec has started.
-    let mut alone = Command::new(lab.path("program"));
-    alone.envs([("PMI_RANK", "0"), ("PMI_SIZE", "4"), ("PMI_FD", "77")]);
-    let ended = lab.spawn(alone).wait();
-    assert_eq!((ended.status, &*ended.stdout), (Some(0), "1\n"));
-    assert!(ended.stderr.contains("has started 4 processes of this program"), "{ended:#?}");
-}

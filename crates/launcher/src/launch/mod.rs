@@ -22,6 +22,7 @@ pub use whole_run::{HangSearch, NextStep, WholeRun, Word};
 pub use written::launch_and_read;
 
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 
 use crate::clock::Calibration;
 use crate::memory::RunMemory;
@@ -77,5 +78,7 @@ pub fn launch(
     }
     memory.run_page().set_clock(calibration.finish());
     supervisor.run(on_report);
+    // Relaxed: its partner is the load of the caller, on this thread or one that learns of the end from it.
+    options.has_joined.store(memory.run_page().has_been_joined(), Ordering::Relaxed);
     supervisor.outcome()
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::{LaunchError, OnHang, Watch, WholeRun};
 use crate::layout::{MAXIMUM_RANKS, Room};
@@ -61,6 +62,8 @@ pub struct LaunchOptions {
     pub rank_names: Vec<usize>,
     /// That larger run, if hangs of it are to be detected.
     pub whole_run: Option<Arc<dyn WholeRun>>,
+    /// Becomes true when the run has ended, if a rank has joined it.
+    pub has_joined: Arc<AtomicBool>,
     /// Soft limit on the open descriptors of a rank; this process's own if not given.
     pub descriptor_limit: Option<u64>,
 }
@@ -153,6 +156,7 @@ impl LaunchOptions {
             watch: None,
             rank_names: Vec::new(),
             whole_run: None,
+            has_joined: Arc::default(),
             descriptor_limit: None,
         }
     }

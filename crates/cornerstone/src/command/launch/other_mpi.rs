@@ -3,79 +3,132 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
 
 use launcher::OtherProgram;
+use rustix::process::Pid;
 
-use super::program_file::{Linked, find};
-use crate::preloaded;
+use crate::linked::{Linked, find};
 use crate::progress::note;
+use crate::{orphans, preloaded};
 
 /// Beginnings of the names of MPI libraries.
 const MPI_LIBRARIES: [&str; 4] = ["libmpi.so", "libmpi_abi.so", "libmpich.so", "libmpi_cray.so"];
 /// What each library of this project contains, and no other: the beginning of names of functions.
 const OUR_MARK: &[u8] = b"cornerstone_MPI_";
 
-/// Warns of programs that use another MPI's library. `environment` are the variables of the ranks.
+/// Times between the checks of what a program has loaded that loads its MPI itself, from the start on.
+const CHECKS: [Duration; 3] =
+    [Duration::from_millis(300), Duration::from_millis(700), Duration::from_secs(2)];
+
+/// Warns of programs that are linked with another MPI's library. `environment` are the variables of the ranks. Returns
+/// a look-out for programs of which the files do not tell, such as scripts, if there is one.
 pub(super) fn warn(
     first: &OsStr,
     others: &[OtherProgram],
     ranks: usize,
     environment: &[(OsString, OsString)],
-) {
+) -> Option<Lookout> {
     if ranks < 2 {
-        return;
+        return None;
     }
     let all = [first.as_ref()].into_iter().chain(others.iter().map(|other| &*other.program));
-    let mut known: Vec<&Path> = Vec::new();
-    for program in all {
-        if known.contains(&program) {
-            continue;
+    let mut programs: Vec<&Path> = all.collect();
+    programs.sort_unstable();
+    programs.dedup();
+    let mut is_known = false;
+    for program in programs {
+        let linked = linked(program, environment);
+        is_known |= !linked.is_empty();
+        if let Some(library) = foreign(&linked) {
+            tell(&format!("'{}'", program.display()), library);
         }
-        known.push(program);
-        if let Some(library) = library_of(program, environment) {
-            note(&format!(
-                "cornerstone: warning: '{}' uses {}, another MPI's library: each of its ranks is a run of its own\n  \
-                 hint: build it with this mpicc, or start it by the mpiexec of that MPI",
-                program.display(),
-                library.display()
-            ));
+    }
+    if is_known { None } else { Lookout::start() }
+}
+
+fn tell(program: &str, library: &Path) {
+    note(&format!(
+        "cornerstone: warning: {program} uses {}, another MPI's library: each of its ranks is a run of its own\n  \
+         hint: build it with this mpicc, or start it by the mpiexec of that MPI",
+        library.display()
+    ));
+}
+
+/// Returns the MPI libraries that the loader would give a program, if its file names one.
+fn linked(program: &Path, environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
+    let path = find(program);
+    let file = path.as_ref().and_then(|path| Linked::read(&fs::read(path).ok()?));
+    match (path, file) {
+        (Some(path), Some(file)) if file.needed.iter().any(|name| is_mpi(name)) => {
+            let loaded = file.loaded(&path, environment).into_iter();
+            loaded.filter(|(name, _)| is_mpi(name)).map(|(_, path)| path).collect()
         }
+        _ => Vec::new(),
     }
 }
 
-/// Returns the library of another MPI that the loader would give a program. `None` if it gives none or ours, and for
-/// scripts and whatever cannot be found out.
-fn library_of(program: &Path, environment: &[(OsString, OsString)]) -> Option<PathBuf> {
-    let path = find(program)?;
-    let file = Linked::read(&fs::read(&path).ok()?)?;
-    let is_mpi = |name: &str| MPI_LIBRARIES.iter().any(|start| name.starts_with(start));
-    if !file.needed.iter().any(|name| is_mpi(name)) {
-        return None;
+/// Returns the library of another MPI among libraries. That a library of the program brings a second MPI matters less
+/// than that ours is there.
+fn foreign(libraries: &[PathBuf]) -> Option<&PathBuf> {
+    libraries.first().filter(|_| !libraries.iter().any(|path| is_ours(path)))
+}
+
+/// Returns whether the loader would give a program a library of this project.
+pub(super) fn brings_ours(program: &Path, environment: &[(OsString, OsString)]) -> bool {
+    let linked = linked(program, environment);
+    !linked.is_empty() && foreign(&linked).is_none()
+}
+
+/// A thread that looks at what a rank has loaded, until this is dropped.
+pub(super) struct Lookout {
+    _until: Sender<()>,
+}
+
+impl Lookout {
+    fn start() -> Option<Self> {
+        let (until, ended) = channel();
+        let check = move || {
+            for time in CHECKS {
+                if ended.recv_timeout(time) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+                let loaded = orphans::children().first().map(|&rank| mapped(rank));
+                let loaded = loaded.unwrap_or_default();
+                if let Some(library) = foreign(&loaded) {
+                    tell("the program", library);
+                }
+                if !loaded.is_empty() {
+                    return;
+                }
+            }
+        };
+        // Without the thread, there is no warning.
+        thread::Builder::new().spawn(check).ok().map(|_| Lookout { _until: until })
     }
-    // The loader lists what it would load, and starts nothing.
-    let listed = Command::new(file.loader?)
-        .arg("--list")
-        .arg(path)
-        .envs(environment.iter().cloned())
-        .stdin(Stdio::null())
-        .output()
-        .ok()?;
-    let text = String::from_utf8_lossy(&listed.stdout).into_owned();
-    let places = text.lines().filter_map(|line| {
-        let (name, place) = line.trim().split_once(" => ")?;
-        is_mpi(name).then(|| PathBuf::from(place.split(" (0x").next().unwrap_or(place)))
-    });
-    let places: Vec<PathBuf> = places.filter(|place| place.is_file()).collect();
-    // A library of the program may bring a second MPI, which matters less than that ours is there.
-    match places.iter().any(is_ours) {
-        true => None,
-        false => places.into_iter().next(),
-    }
+}
+
+/// Returns the MPI libraries that a process has loaded.
+fn mapped(process: Pid) -> Vec<PathBuf> {
+    let maps = fs::read_to_string(format!("/proc/{}/maps", process.as_raw_nonzero()));
+    let path = |line: &str| {
+        let path = PathBuf::from(line.get(line.find('/')?..)?);
+        path.file_name()?.to_str().is_some_and(is_mpi).then_some(path)
+    };
+    let mut paths: Vec<PathBuf> = maps.unwrap_or_default().lines().filter_map(path).collect();
+    paths.dedup();
+    paths
+}
+
+/// Returns whether a library has a name of MPI libraries.
+fn is_mpi(name: &str) -> bool {
+    MPI_LIBRARIES.iter().any(|start| name.starts_with(start))
 }
 
 /// Returns whether a library is of this project, perhaps of another installation.
-fn is_ours(library: &PathBuf) -> bool {
+fn is_ours(library: &Path) -> bool {
     let own = ["libmpi_abi.so.1", "libmpi_abi.so"].map(|name| preloaded::find(name, "libmpi-abi"));
     let folder = |path: &Path| Some(path.canonicalize().ok()?.parent()?.to_path_buf());
     let is_beside = |own: &PathBuf| folder(own).is_some() && folder(own) == folder(library);

@@ -1,16 +1,15 @@
 //! Properties of a program's file: whether it can run in virtual time, and whether its calls can be recorded.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use launcher::OtherProgram;
-use object::elf;
-use object::read::elf::{Dyn, ElfFile64, FileHeader, ProgramHeader};
 
+use super::other_mpi;
 use crate::failure::Failure;
+use crate::linked::{Linked, find};
 
 const SET_USER_OR_GROUP: u32 = 0o6000;
 /// Beginnings of the names of other MPIs' libraries: Open MPI's, and those of older MPICHs.
@@ -37,20 +36,25 @@ impl Purpose {
     }
 }
 
-/// Checks the first program of a run, and the others.
+/// Checks the first program of a run, and the others. `environment` are the variables of their ranks.
 pub(super) fn check_all(
     first: &OsStr,
     others: &[OtherProgram],
     purpose: Purpose,
+    environment: &[(OsString, OsString)],
 ) -> Result<(), Failure> {
     let mut programs =
         [first.as_ref()].into_iter().chain(others.iter().map(|other| &*other.program));
-    programs.try_for_each(|program| check(program, purpose))
+    programs.try_for_each(|program| check(program, purpose, environment))
 }
 
 /// Refuses a program that no preloaded library reaches, or that brings another MPI. A file that is no program file,
 /// such as a script, is accepted. So is a file that cannot be found or read, because its start reports the error.
-fn check(program: &Path, purpose: Purpose) -> Result<(), Failure> {
+fn check(
+    program: &Path,
+    purpose: Purpose,
+    environment: &[(OsString, OsString)],
+) -> Result<(), Failure> {
     let Some(path) = find(program) else { return Ok(()) };
     let (Ok(metadata), Ok(bytes)) = (fs::metadata(&path), fs::read(&path)) else { return Ok(()) };
     let (name, service) = (path.display(), purpose.service());
@@ -67,7 +71,9 @@ fn check(program: &Path, purpose: Purpose) -> Result<(), Failure> {
         ))
         .hint("link it without -static, against libmpi_abi.so.1"));
     }
-    match file.needed.iter().find_map(|library| refused(library, purpose)) {
+    // A name of MPICH's library may be a link to ours.
+    let is_ours = || purpose == Purpose::VirtualTime && other_mpi::brings_ours(&path, environment);
+    match file.needed.iter().find_map(|library| refused(library, purpose)).filter(|_| !is_ours()) {
         Some((why, hint)) => Err(Failure::usage(format!("'{name}' needs {why}")).hint(hint)),
         None => Ok(()),
     }
@@ -97,46 +103,6 @@ fn refused(library: &str, purpose: Purpose) -> Option<(String, &'static str)> {
     }
 }
 
-/// Returns the file of a program, as PATH resolves it.
-pub(super) fn find(program: &Path) -> Option<PathBuf> {
-    if program.components().count() > 1 || program.is_absolute() {
-        return Some(program.to_path_buf());
-    }
-    let folders = std::env::var_os("PATH")?;
-    std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
-}
-
-/// Information about the loader in a program file.
-pub(super) struct Linked {
-    /// The loader that starts it, if one does.
-    pub(super) loader: Option<PathBuf>,
-    /// The libraries that it needs itself.
-    pub(super) needed: Vec<String>,
-}
-
-impl Linked {
-    /// Reads the information, or returns `None` if it is no program file of this kind of system.
-    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
-        let (header, endian) = (file.elf_header(), file.endian());
-        let segments = header.program_headers(endian, bytes).ok()?;
-        let named = segments.iter().find_map(|one| one.interpreter(endian, bytes).ok()?);
-        let loader = named.map(|name| PathBuf::from(OsStr::from_bytes(name)));
-        Some(Linked { loader, needed: needed(&file, bytes).unwrap_or_default() })
-    }
-}
-
-/// Returns the names of the libraries that a file needs.
-fn needed(file: &ElfFile64<'_>, bytes: &[u8]) -> Option<Vec<String>> {
-    let endian = file.endian();
-    let sections = file.elf_header().sections(endian, bytes).ok()?;
-    let (entries, strings) = sections.dynamic(endian, bytes).ok()??;
-    let strings = sections.strings(endian, bytes, strings).ok()?;
-    let names = entries.iter().filter(|one| one.tag(endian) == elf::DT_NEEDED);
-    let name = |one| Some(String::from_utf8_lossy(Dyn::string(one, endian, strings).ok()?).into());
-    Some(names.filter_map(name).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,7 +114,7 @@ mod tests {
         assert!(file.loader.is_some_and(|loader| loader.is_file()));
         assert!(file.needed.iter().any(|name| name.starts_with("libc.so")), "{:?}", file.needed);
         for purpose in [Purpose::VirtualTime, Purpose::Records] {
-            assert!(check(Path::new("/proc/self/exe"), purpose).is_ok());
+            assert!(check(Path::new("/proc/self/exe"), purpose, &[]).is_ok());
         }
     }
 
@@ -168,7 +134,7 @@ mod tests {
     fn what_is_no_program_file_is_let_through_and_what_runs_as_its_owner_is_not() {
         let lab = tempfile::tempdir().unwrap();
         let script = lab.path().join("script");
-        let check = |path: &Path| check(path, Purpose::Records);
+        let check = |path: &Path| check(path, Purpose::Records, &[]);
         assert!(check(&script).is_ok());
         fs::write(&script, "#!/bin/sh\n").unwrap();
         assert!(check(&script).is_ok());

@@ -14,12 +14,11 @@ mod summarise;
 mod text;
 mod trace;
 
-use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
 use analysis::limits::Limits;
-use launcher::OtherProgram;
+use launcher::{LaunchOptions, OtherProgram};
 use profile::RankRecord;
 use profile::layout::{WANTS_CHECKS, WANTS_SPANS};
 
@@ -59,6 +58,8 @@ pub(super) struct Observation {
     started: String,
     /// Remarks for the reader that the records do not show.
     remarks: Vec<String>,
+    /// True if a rank is known to have called MPI_Init of our library.
+    has_joined: bool,
 }
 
 impl Observation {
@@ -80,7 +81,7 @@ impl Observation {
             return Err(Failure::usage(why)
                 .hint("leave --limits out: the report tells each call's time, waiting and bytes"));
         }
-        program_file::check_all(&arguments.program[0], others, Purpose::Records)?;
+        program_file::check_all(&arguments.program[0], others, Purpose::Records, &[])?;
         let outputs = output::prepare(options, &arguments.program[0])?;
         let limits = options.limits.as_deref().map(limits::read).transpose()?;
         let spans = if options.trace.is_some() { WANTS_SPANS } else { 0 };
@@ -104,12 +105,18 @@ impl Observation {
             command: words.collect::<Vec<_>>().join(" "),
             started: utc::now(),
             remarks: Vec::new(),
+            has_joined: false,
         }))
     }
 
-    /// Returns the variables for the environment of ranks on this host.
-    pub(super) fn environment(&self) -> Vec<(OsString, OsString)> {
-        self.memory.as_ref().map(Memory::environment).unwrap_or_default()
+    /// Lets ranks of this host record what they do.
+    pub(super) fn observe(&self, options: &mut LaunchOptions) {
+        self.memory.iter().for_each(|memory| memory.lend(options));
+    }
+
+    /// Records that a rank has called MPI_Init of our library, whether its calls were seen or not.
+    pub(super) fn note_joined(&mut self) {
+        self.has_joined = true;
     }
 
     /// Returns the records that ranks must make in addition to tables.
@@ -179,6 +186,7 @@ impl Observation {
             is_here,
             limits: self.limits.take(),
             remarks: std::mem::take(&mut self.remarks),
+            has_joined: self.has_joined,
         };
         let followed = summarise(&records, about);
         let mut words = String::new();
@@ -196,7 +204,9 @@ impl Observation {
         }
         // A failed write does not end the run.
         let _ = std::io::stderr().write_all(words.as_bytes());
-        let found = Found { ranks: records.len(), mistakes: followed.profile.findings.len() };
+        let has_joined = self.has_joined;
+        let found =
+            Found { ranks: records.len(), has_joined, mistakes: followed.profile.findings.len() };
         failures.into_iter().next().map_or(Ok(found), Err)
     }
 }
@@ -205,6 +215,8 @@ impl Observation {
 struct Found {
     /// Number of ranks that have recorded anything.
     ranks: usize,
+    /// True if a rank is known to have called MPI_Init of our library.
+    has_joined: bool,
     mistakes: usize,
 }
 
@@ -212,6 +224,9 @@ impl Found {
     /// Returns how a program ends that was checked for mistakes and ended well itself.
     fn judge(&self) -> Result<ExitCode, Failure> {
         match (self.ranks, self.mistakes) {
+            (0, _) if self.has_joined => {
+                Err(Failure::undecided(format!("--check has checked nothing: {}", summarise::UNSEEN)))
+            }
             (0, _) => Err(Failure::undecided(
                 "--check has checked nothing: no rank has called MPI_Init of Cornerstone's MPI library",
             )
