@@ -42,7 +42,7 @@ command prints what each rank waits for, and ends the ranks. It prints source li
 were compiled with -g. On several hosts SIGUSR2 reaches no rank.
 
 Exit status: that of the first rank that failed, or 128 plus the number of the signal; 124 after a
-deadlock; 127 if the program was not found and 126 if it cannot be executed; 2 if the command line is
+deadlock or the time of --timeout; 127 if the program was not found and 126 if it cannot be executed; 2 if the command line is
 wrong; 1 for other failures, and if --check or --check-leaks found something in a program that ended
 well; 3 if --check has checked nothing; else 0.";
 

@@ -182,3 +182,26 @@ fn a_link_with_a_name_of_mpich_runs_on_a_simulated_machine() {
     let refused = lab.run(&["launch", "-n", "2", "--fabric", "sim:cluster", "./program"]);
     refused.refuses(2, &["libmpich.so.12, another MPI's library"]);
 }
+
+/// The places in the binding and the interpreter would be the same for every call.
+#[test]
+fn a_deadlock_of_a_python_program_names_its_lines() {
+    let name = "a deadlock of a Python program";
+    let Some(library) = crate::launching::library(name) else { return };
+    if Command::new("python3").arg("--version").output().is_err() {
+        return skip(name, "there is no python3");
+    }
+    let lab = Lab::new();
+    let source = "import ctypes, sys\n\
+        mpi = ctypes.CDLL(sys.argv[1])\n\
+        mpi.MPI_Init(None, None)\n\
+        world, rank = ctypes.c_void_p(0x101), ctypes.c_int()\n\
+        mpi.MPI_Comm_rank(world, ctypes.byref(rank))\n\
+        def exchange(peer):\n\
+        \x20   mpi.MPI_Probe(peer, 5, world, ctypes.create_string_buffer(64))\n\
+        exchange(1 - rank.value)\n";
+    lab.write("dead.py", source);
+    let library = library.to_str().unwrap();
+    let ended = lab.run(&["mpiexec", "-n", "2", "python3", "dead.py", library]);
+    ended.refuses(124, &["deadlock", "in MPI_Probe (exchange, dead.py:7) for tag 5 of rank 0"]);
+}

@@ -16,6 +16,14 @@ pub(super) struct Known {
     pub(super) meaning: Meaning,
 }
 
+const fn known(
+    names: &'static [&'static str],
+    values: &'static [&'static str],
+    meaning: Meaning,
+) -> Known {
+    Known { names, values, meaning }
+}
+
 /// What becomes of an option.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Meaning {

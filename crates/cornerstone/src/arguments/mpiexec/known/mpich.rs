@@ -2,15 +2,7 @@
 
 use super::Action::*;
 use super::Meaning::{Done, Ignored, Needless, Refused};
-use super::{Known, Meaning};
-
-const fn known(
-    names: &'static [&'static str],
-    values: &'static [&'static str],
-    meaning: Meaning,
-) -> Known {
-    Known { names, values, meaning }
-}
+use super::{Known, known};
 
 /// Why options for another way of starting ranks have no effect.
 const OTHER_STARTER: &str = "ranks are started without PMI and proxies";
