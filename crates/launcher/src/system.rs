@@ -14,12 +14,22 @@ pub fn check(returned: libc::c_int) -> io::Result<libc::c_int> {
     if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(returned) }
 }
 
+/// Names a system call that the kernel does not have, or that a filter of a container refuses.
+fn refused(call: &str, error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(libc::ENOSYS | libc::EPERM) => {
+            io::Error::new(error.kind(), format!("the system refuses the call {call} ({error})"))
+        }
+        _ => error,
+    }
+}
+
 /// Creates anonymous memory behind a descriptor, zero-filled, `bytes` long, closed on exec.
 pub fn memory_file(bytes: usize) -> io::Result<OwnedFd> {
     // SAFETY: the name is a C string, and a descriptor that was just returned has no other owner.
     let fd = unsafe {
-        let fd = check(libc::memfd_create(c"cornerstone".as_ptr(), libc::MFD_CLOEXEC))?;
-        OwnedFd::from_raw_fd(fd)
+        let fd = check(libc::memfd_create(c"cornerstone".as_ptr(), libc::MFD_CLOEXEC));
+        OwnedFd::from_raw_fd(fd.map_err(|error| refused("memfd_create", error))?)
     };
     let bytes = libc::off_t::try_from(bytes).map_err(|_| io::ErrorKind::FileTooLarge)?;
     check_file_size_limit(bytes as u64)?;
@@ -51,8 +61,8 @@ pub fn map_shared(memory: BorrowedFd<'_>, offset: usize, bytes: usize) -> io::Re
 pub fn event() -> io::Result<OwnedFd> {
     // SAFETY: no memory is involved, and a descriptor that was just returned has no other owner.
     unsafe {
-        let fd = check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?;
-        Ok(OwnedFd::from_raw_fd(fd))
+        let fd = check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK));
+        Ok(OwnedFd::from_raw_fd(fd.map_err(|error| refused("eventfd", error))?))
     }
 }
 
