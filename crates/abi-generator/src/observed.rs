@@ -73,7 +73,7 @@ fn entry(number: usize, function: &Function, observed: &Observed) -> String {
     let (server, arguments) = observed.call.split_once('(').unwrap_or((&observed.call, ")"));
     let comma = if arguments == ")" { "" } else { ", " };
     format!(
-        "entry!({number}, MPI_{name}, c\"MPI_{name}\", c\"cornerstone_MPI_{name}\", ({}), |call, real| observe::{server}(call, {real}{comma}{arguments});\n",
+        "entry!({number}, MPI_{name}, c\"MPI_{name}\", PMPI_{name}, c\"PMPI_{name}\", c\"cornerstone_MPI_{name}\", ({}), |call, real| observe::{server}(call, {real}{comma}{arguments});\n",
         parameters.join(", ")
     )
 }

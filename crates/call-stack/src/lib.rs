@@ -6,11 +6,13 @@
 
 mod entry;
 mod place;
+mod python;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 
 pub use place::{CallSite, ELF_HEAD_BYTES, is_fixed_program, place_of_call};
+pub use python::python_line;
 
 /// The unwinder's opaque state.
 #[repr(C)]

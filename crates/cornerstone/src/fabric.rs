@@ -1,5 +1,6 @@
 //! The fabrics of this build: the maximum number of ranks of each, and how a launch runs on it.
 
+pub(crate) mod binding;
 pub(crate) mod cluster;
 pub(crate) mod hosts;
 mod job;

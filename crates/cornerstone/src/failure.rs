@@ -13,6 +13,9 @@ pub(crate) const STATUS_UNDECIDED: u8 = 3;
 /// MPI error class has the number.
 pub(crate) const STATUS_HANG: u8 = 122;
 
+/// A program had not ended after the time that it was given. It is the status of `timeout`.
+pub(crate) const STATUS_OUT_OF_TIME: u8 = 124;
+
 /// The end of a command that did not succeed.
 #[derive(Debug)]
 pub(crate) struct Failure {

@@ -1,6 +1,5 @@
 //! The memory in which ranks record their activity, and the library that records it in them.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -11,12 +10,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use launcher::LaunchOptions;
 use profile::layout::{self, WORD_BYTES, event, head};
 use profile::{RankRecord, Shape};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::failure::Failure;
+use crate::linked;
 use crate::preloaded;
 
 /// Memory for the records of the ranks of a host. The ranks inherit it; it has no name. A thread takes out the events
@@ -60,11 +61,11 @@ impl Memory {
         Ok(Memory { inner, library, made_ns, has_ended, taker })
     }
 
-    /// Returns the variables that the ranks' environment needs.
-    pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
+    /// Lets the ranks of a run find it and load the library.
+    pub(crate) fn lend(&self, options: &mut LaunchOptions) {
         let descriptor = self.inner.file.as_raw_fd().to_string();
-        let preload = preloaded::environment(self.library.clone());
-        vec![preload, (layout::VARIABLE.into(), descriptor.into())]
+        options.environment.push((layout::VARIABLE.into(), descriptor.into()));
+        preloaded::load(options, &self.library, linked::sanitizers);
     }
 
     /// Returns the records of each rank that called MPI_Init, as bytes for [`read`]. All ranks must have ended.

@@ -61,7 +61,7 @@ pub(crate) fn end() {
     }
 }
 
-fn children() -> Vec<Pid> {
+pub(crate) fn children() -> Vec<Pid> {
     let own = getpid();
     let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
     let number = |name: std::ffi::OsString| Pid::from_raw(name.to_str()?.parse().ok()?);

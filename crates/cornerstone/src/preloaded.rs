@@ -1,10 +1,12 @@
 //! Libraries of this project that are loaded into a program before its own.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use launcher::LaunchOptions;
+
 use crate::failure::Failure;
-use crate::linked_program;
 
 /// Variable that names the libraries that are loaded before all others.
 const VARIABLE: &str = "LD_PRELOAD";
@@ -32,49 +34,74 @@ pub(crate) fn find(name: &str, built_by: &str) -> Result<PathBuf, Failure> {
     Ok(found)
 }
 
-/// Returns the variable that loads a library before those that the environment of this process names already.
-pub(crate) fn environment(library: PathBuf) -> (OsString, OsString) {
-    let others = std::env::var_os(VARIABLE).filter(|others| !others.is_empty());
-    (VARIABLE.into(), before(library, others.as_deref()))
+/// Lets the ranks of a run load a library before those of their programs. Libraries that the environment names already,
+/// the program's own tools for instance, come after it, in their order. The run-time libraries of sanitizers come first,
+/// as they must: `sanitizers` returns those of a program.
+pub(crate) fn load(
+    options: &mut LaunchOptions,
+    library: &Path,
+    sanitizers: impl Fn(&Path) -> Vec<PathBuf>,
+) {
+    let inherited = std::env::var_os(VARIABLE).unwrap_or_default();
+    let given = named(&options.environment).unwrap_or(inherited);
+    for other in &mut options.others {
+        // What a program's own variables name holds for it in place of the common list.
+        let given = named(&other.environment).unwrap_or_else(|| given.clone());
+        let list = list(&sanitizers(&other.program), library, &given);
+        other.environment.push((VARIABLE.into(), list));
+    }
+    let list = list(&sanitizers(&options.program), library, &given);
+    options.environment.push((VARIABLE.into(), list));
 }
 
-/// Returns the value of the variable for a library before others.
-fn before(library: PathBuf, others: Option<&OsStr>) -> OsString {
-    let mut value = library.into_os_string();
-    if let Some(others) = others {
-        value.push(":");
-        value.push(others);
-    }
-    value
+/// Returns the libraries that variables name.
+fn named(environment: &[(OsString, OsString)]) -> Option<OsString> {
+    environment.iter().rfind(|(name, _)| name == VARIABLE).map(|(_, list)| list.clone())
 }
 
-/// Adds a library to the variables of a program's environment, before others that they name already.
-pub(crate) fn add(environment: &mut Vec<(OsString, OsString)>, library: PathBuf) {
-    match environment.iter_mut().find(|(name, _)| name == VARIABLE) {
-        None => environment.push(self::environment(library)),
-        Some((_, others)) => *others = before(library, Some(others)),
-    }
-}
-
-/// Puts the library of a program's sanitizer before those that are preloaded, if there are any. Its library ends the program
-/// if another one precedes it.
-pub(crate) fn admit_sanitizer(environment: &mut [(OsString, OsString)], program: &Path) {
-    let mut values = environment.iter_mut().filter(|(name, _)| name == VARIABLE);
-    if let Some((_, value)) = values.next_back()
-        && let Some(library) = linked_program::sanitizer(program)
-    {
-        *value = before(library.into(), Some(value));
-    }
+/// Returns the list of the sanitizers, the library and the others.
+fn list(sanitizers: &[PathBuf], library: &Path, others: &OsStr) -> OsString {
+    // The loader divides at blanks and colons.
+    let others = others.as_bytes().split(|byte| byte.is_ascii_whitespace() || *byte == b':');
+    let others = others.filter(|one| !one.is_empty()).map(OsStr::from_bytes);
+    let first: Vec<&OsStr> = sanitizers.iter().map(|path| path.as_os_str()).collect();
+    let others: Vec<&OsStr> = others.filter(|one| !first.contains(one)).collect();
+    [&first[..], &[library.as_os_str()], &others].concat().join(OsStr::new(":"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn variables(list: &str) -> Vec<(OsString, OsString)> {
+        vec![(VARIABLE.into(), list.into())]
+    }
+
     #[test]
-    fn a_second_library_comes_before_the_first() {
-        let mut environment = vec![(OsString::from(VARIABLE), OsString::from("/one.so"))];
-        add(&mut environment, PathBuf::from("/two.so"));
-        assert_eq!(environment, [(VARIABLE.into(), "/two.so:/one.so".into())]);
+    fn libraries_come_before_those_of_the_user_and_after_sanitizers() {
+        let mut options = LaunchOptions::new(3, Vec::new());
+        options.program = "/clean".into();
+        options.environment = variables("/tool.so  /other.so");
+        options.others = ["/clean", "/sanitized"]
+            .map(|program| launcher::OtherProgram {
+                ranks: 1..2,
+                program: program.into(),
+                arguments: Vec::new(),
+                environment: Vec::new(),
+                directory: None,
+            })
+            .to_vec();
+        options.others[0].environment = variables("/own.so");
+        let sanitizers = |program: &Path| match program == Path::new("/sanitized") {
+            true => vec![PathBuf::from("/asan.so")],
+            false => Vec::new(),
+        };
+        load(&mut options, Path::new("/one.so"), sanitizers);
+        load(&mut options, Path::new("/two.so"), sanitizers);
+        let list = |environment: &[(OsString, OsString)]| named(environment).unwrap();
+        assert_eq!(list(&options.environment), "/two.so:/one.so:/tool.so:/other.so");
+        assert_eq!(list(&options.others[0].environment), "/two.so:/one.so:/own.so");
+        let sanitized = "/asan.so:/two.so:/one.so:/tool.so:/other.so";
+        assert_eq!(list(&options.others[1].environment), sanitized);
     }
 }

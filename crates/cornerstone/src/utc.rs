@@ -1,4 +1,4 @@
-//! Dates and times in UTC, to the second.
+//! Dates and times in UTC.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,6 +8,13 @@ const SECONDS_PER_DAY: u64 = 86_400;
 pub(crate) fn now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     written(seconds)
+}
+
+/// Returns the present time, as 2026-01-31T12:00:00.000Z.
+pub(crate) fn now_with_milliseconds() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let seconds = written(since.as_secs());
+    format!("{}.{:03}Z", seconds.trim_end_matches('Z'), since.subsec_millis())
 }
 
 /// Returns `written` without the characters that are unsuitable for file names: 20260131T120000Z.

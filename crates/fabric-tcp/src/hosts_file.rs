@@ -16,8 +16,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// Reads hosts, one per line: `NAME`, `NAME:SLOTS` or `NAME:SLOTS@ADDRESS,ADDRESS...`. A name that is an IPv6
-    /// address is in brackets. `#` begins a comment.
+    /// Reads hosts, one per line: `NAME`, `NAME:SLOTS`, `NAME:SLOTS@ADDRESS,ADDRESS...`, or `NAME slots=SLOTS` as Open
+    /// MPI has it. A name that is an IPv6 address is in brackets. `#` begins a comment.
     ///
     /// # Errors
     /// The line that is not a host, in words.
@@ -67,6 +67,9 @@ impl Host {
     }
 
     fn parse_name(line: &str) -> Result<Host, String> {
+        if let Some((name, words)) = line.split_once(char::is_whitespace) {
+            return Host::parse_words(name, words);
+        }
         let (name, slots) = match line.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((name, "")) => (name, "1"),
             Some((name, rest)) => (name, rest.strip_prefix(':').unwrap_or("")),
@@ -77,6 +80,23 @@ impl Host {
             _ if name.is_empty() => Host::named(line, 1),
             _ => Err(format!("'{line}': '{slots}' is not a number of ranks")),
         }
+    }
+
+    /// Reads the words after a name: `slots=SLOTS`, and an upper limit for ranks beyond the slots, which there are none of.
+    fn parse_words(name: &str, words: &str) -> Result<Host, String> {
+        let mut host = Host::named(name, 1)?;
+        for word in words.split_whitespace() {
+            match word.split_once('=') {
+                Some(("slots", slots)) => {
+                    let number = slots.parse().ok().filter(|&slots| slots > 0);
+                    let wrong = || format!("'{name} {words}': '{slots}' is not a number of ranks");
+                    host.slots = number.ok_or_else(wrong)?;
+                }
+                Some(("max_slots" | "max-slots", _)) => {}
+                _ => return Err(format!("'{name} {words}': '{word}' is not slots=NUMBER")),
+            }
+        }
+        Ok(host)
     }
 
     /// Creates a host with this name.
@@ -180,6 +200,11 @@ mod tests {
         ] {
             let why = Host::parse_all(text).unwrap_err();
             assert!(why.contains(words), "{text:?}: {why}");
+        }
+        let words = Host::parse_all("a slots=4 max_slots=8\nb\tslots=1\n").unwrap();
+        assert_eq!(words, Host::parse_all("a:4\nb:1\n").unwrap());
+        for (text, why) in [("a slots=0", "'0'"), ("a b", "'b' is not slots=NUMBER")] {
+            assert!(Host::parse_all(text).unwrap_err().contains(why), "{text}");
         }
         assert!(Host::parse_list("a:2,,b").unwrap_err().contains("'' is no host"));
         let listed = Host::parse_list("a:2@10.0.0.1, 10.1.0.1, me@10.0.0.2,[::1]:1@::1").unwrap();

@@ -4,6 +4,8 @@
 //! [`Joined`] alone enumerates the fabrics, and [`over`] alone distinguishes them.
 #![forbid(unsafe_code)]
 
+mod other_launcher;
+
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -110,6 +112,9 @@ pub fn join() -> Result<Joined> {
         Some(seat) => join_selected(seat?),
         None => {
             IS_ALONE.store(true, Ordering::Relaxed);
+            if let Some(warning) = other_launcher::warning(|name| std::env::var(name).ok()) {
+                eprintln!("{warning}");
+            }
             ShmEndpoint::alone().map(Joined::SharedMemory)
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use call_stack::{file_of, walk};
+use call_stack::{file_of, python_line, walk};
 
 use crate::page::{CALLERS_MAX, place_mark};
 
@@ -19,7 +19,7 @@ const BODY: &str = "cornerstone_";
 /// The active call of the program.
 #[derive(Debug, Default)]
 pub(crate) struct Callers {
-    /// Name of the function if it is one of MPI's; empty otherwise.
+    /// Name of the function if it is one of MPI's, with the line of Python that called it if one did; empty otherwise.
     pub(crate) call: String,
     /// Return addresses of the call, of its caller, and so on.
     pub(crate) addresses: Vec<u64>,
@@ -43,9 +43,14 @@ pub(crate) fn remember() -> Remembered {
     Remembered(stack(REMEMBERED_DEPTH).into())
 }
 
-/// Returns the active function of the program's interface and its callers.
+/// Returns the active function of the program's interface and its callers. In a program that an interpreter runs, the
+/// callers are the same places of the binding for every call, so the line of the script takes their place.
 pub(crate) fn find() -> Callers {
-    callers_in(&stack(DEPTH_MAX))
+    let callers = callers_in(&stack(DEPTH_MAX));
+    match python_line().filter(|_| !callers.call.is_empty()) {
+        Some(line) => Callers { call: format!("{} ({line})", callers.call), addresses: Vec::new() },
+        None => callers,
+    }
 }
 
 fn callers_in(stack: &[usize]) -> Callers {

@@ -39,9 +39,9 @@ pub use backoff::{Backoff, BackoffStep, LONGEST_SLEEP, is_liveness_check_due};
 pub use clock::RunClock;
 #[cfg(not(loom))]
 pub use launch::{
-    ACTIVITIES, Activity, Amounts, Binding, CallSite, HANG, HangSearch, LaunchError, LaunchOptions,
-    NextStep, OnHang, OtherProgram, RankActivity, Streams, ThreadWait, WaitLine, Watch, WholeRun,
-    Word, launch, launch_and_read, standstill_in_words,
+    ACTIVITIES, Activity, Amounts, Binding, CallSite, HANG, HangSearch, Input, LaunchError,
+    LaunchOptions, NextStep, OnHang, OtherProgram, RankActivity, Streams, ThreadWait, WaitLine,
+    Watch, WholeRun, Word, launch, launch_and_read, standstill_in_words,
 };
 pub use layout::{MAXIMUM_RANKS, Room, fingerprint};
 pub use page::{Choices, PollState, RankProcessors, State};

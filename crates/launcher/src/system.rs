@@ -14,12 +14,22 @@ pub fn check(returned: libc::c_int) -> io::Result<libc::c_int> {
     if returned == -1 { Err(io::Error::last_os_error()) } else { Ok(returned) }
 }
 
+/// Names a system call that the kernel does not have, or that a filter of a container refuses.
+fn refused(call: &str, error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(libc::ENOSYS | libc::EPERM) => {
+            io::Error::new(error.kind(), format!("the system refuses the call {call} ({error})"))
+        }
+        _ => error,
+    }
+}
+
 /// Creates anonymous memory behind a descriptor, zero-filled, `bytes` long, closed on exec.
 pub fn memory_file(bytes: usize) -> io::Result<OwnedFd> {
     // SAFETY: the name is a C string, and a descriptor that was just returned has no other owner.
     let fd = unsafe {
-        let fd = check(libc::memfd_create(c"cornerstone".as_ptr(), libc::MFD_CLOEXEC))?;
-        OwnedFd::from_raw_fd(fd)
+        let fd = check(libc::memfd_create(c"cornerstone".as_ptr(), libc::MFD_CLOEXEC));
+        OwnedFd::from_raw_fd(fd.map_err(|error| refused("memfd_create", error))?)
     };
     let bytes = libc::off_t::try_from(bytes).map_err(|_| io::ErrorKind::FileTooLarge)?;
     check_file_size_limit(bytes as u64)?;
@@ -51,8 +61,8 @@ pub fn map_shared(memory: BorrowedFd<'_>, offset: usize, bytes: usize) -> io::Re
 pub fn event() -> io::Result<OwnedFd> {
     // SAFETY: no memory is involved, and a descriptor that was just returned has no other owner.
     unsafe {
-        let fd = check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?;
-        Ok(OwnedFd::from_raw_fd(fd))
+        let fd = check(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK));
+        Ok(OwnedFd::from_raw_fd(fd.map_err(|error| refused("eventfd", error))?))
     }
 }
 
@@ -167,13 +177,18 @@ pub fn only_processor() -> Option<u32> {
 
 /// Binds the calling thread to one processor. Safe to call between fork and exec: it allocates nothing.
 pub fn bind_to_processor(processor: usize) -> io::Result<()> {
-    if processor >= libc::CPU_SETSIZE as usize {
+    bind_to_processors(&[processor])
+}
+
+/// Lets the calling thread run on these processors only. Safe to call between fork and exec: it allocates nothing.
+pub fn bind_to_processors(processors: &[usize]) -> io::Result<()> {
+    if processors.iter().any(|&processor| processor >= libc::CPU_SETSIZE as usize) {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     }
-    // SAFETY: as above, and `processor` is within the set.
+    // SAFETY: as above, and each processor is within the set.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
-        libc::CPU_SET(processor, &mut set);
+        processors.iter().for_each(|&processor| libc::CPU_SET(processor, &mut set));
         check(libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set)).map(drop)
     }
 }

@@ -122,7 +122,8 @@ pub(crate) unsafe fn abi_info(place: *mut Info) -> Result {
 }
 
 pub(crate) unsafe fn library_version(words: *mut c_char, length: *mut c_int) -> Result {
-    let own = concat!("Cornerstone MPI ", env!("CARGO_PKG_VERSION"));
+    // Tools look here for an MPI whose options of mpiexec they know.
+    let own = concat!("Cornerstone MPI ", env!("CARGO_PKG_VERSION"), " (compatible with MPICH)");
     text::write(own, words, MAX_LIBRARY_VERSION_STRING, length);
     Ok(())
 }
@@ -153,12 +154,17 @@ const ALIGNMENT: usize = 64;
 /// Length in bytes from which memory comes from an arena, in whole pages: a message from there is copied once.
 const ALLOC_MEM_ARENA_FROM_BYTES: usize = 4096;
 
+/// Alignment of memory from arenas.
+const PAGE: usize = 4096;
+
 /// Memory from arenas, by address, with its length.
 static SHARED_MEMORY: Shared<RefCell<BTreeMap<usize, usize>>> = Shared::new(RefCell::default);
 
-pub(crate) unsafe fn allocate(size: i64, _info: Info, place: *mut c_void) -> Result {
+pub(crate) unsafe fn allocate(size: i64, info: Info, place: *mut c_void) -> Result {
     ensure!(size >= 0, ERR_ARG, "{size} bytes");
+    let alignment = info::copy_or_none(info)?.alignment().unwrap_or(1).max(ALIGNMENT);
     if size as usize >= ALLOC_MEM_ARENA_FROM_BYTES
+        && alignment <= PAGE
         && let Some(Some(memory)) = with_endpoint(|endpoint| endpoint.allocate(size as usize))
     {
         let address = memory.as_ptr();
@@ -167,7 +173,7 @@ pub(crate) unsafe fn allocate(size: i64, _info: Info, place: *mut c_void) -> Res
         return Ok(());
     }
     let mut memory = std::ptr::null_mut();
-    let code = libc::posix_memalign(&mut memory, ALIGNMENT, (size as usize).max(1));
+    let code = libc::posix_memalign(&mut memory, alignment, (size as usize).max(1));
     if code != 0 {
         return Err(error_of(ERR_NO_MEM, format!("{size} bytes are not available")));
     }

@@ -102,8 +102,14 @@ impl<T: Clone> Table<T> {
 
     /// Returns the calls that have made the objects that are not predefined.
     pub(crate) fn makers(&self) -> Vec<CallSite> {
+        self.makers_of(|_| true)
+    }
+
+    /// Returns those of the objects for which `wanted` returns true.
+    pub(crate) fn makers_of(&self, wanted: impl Fn(&T) -> bool) -> Vec<CallSite> {
         let all = self.made.iter().zip(&self.makers);
-        all.filter(|(object, _)| object.is_some()).map(|(_, maker)| *maker).collect()
+        let all = all.filter(|(object, _)| object.as_ref().is_some_and(&wanted));
+        all.map(|(_, maker)| *maker).collect()
     }
 }
 

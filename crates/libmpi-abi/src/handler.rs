@@ -32,6 +32,19 @@ pub(crate) struct UserErrorHandler {
 
 pub(crate) type UserHandler = unsafe extern "C" fn(*mut usize, *mut c_int, ...);
 
+/// Variable with the error handler that MPI_COMM_WORLD and MPI_COMM_SELF have from the start on, which `mpiexec
+/// -initial-errhandler` sets.
+const INITIAL_VARIABLE: &str = "CORNERSTONE_MPI_INITIAL_ERRHANDLER";
+
+/// Returns the error handler of the first communicators (MPI 5.0, section 11.5). Errors are fatal without the variable.
+pub(crate) fn initial() -> Handler {
+    match std::env::var(INITIAL_VARIABLE).as_deref() {
+        Ok("mpi_errors_return") => Handler::Return,
+        Ok("mpi_errors_abort") => Handler::Abort,
+        _ => Handler::Fatal,
+    }
+}
+
 /// All error handlers.
 static HANDLERS: Objects<Handler> = Shared::new(|| {
     let mut table = Table::new();

@@ -29,3 +29,4 @@ mod region;
 mod requests;
 mod state;
 mod table;
+mod tool;

@@ -32,11 +32,15 @@ impl Real {
 
     #[cold]
     fn find(&self) -> *mut c_void {
+        // SAFETY: the names and the handles are valid.
+        let find = |of, name: &CStr| unsafe { libc::dlsym(of, name.as_ptr()) };
+        let next = find(libc::RTLD_NEXT, self.own);
         let found = match library() {
-            // SAFETY: the handle and the name are valid.
-            Some(library) => unsafe { libc::dlsym(library, self.of_library.as_ptr()) },
-            // SAFETY: as above.
-            None => unsafe { libc::dlsym(libc::RTLD_NEXT, self.own.as_ptr()) },
+            // A tool of the user's comes between, and calls the library by the function's profiling name.
+            Some(library) if !next.is_null() && next != find(library, self.own) => next,
+            Some(library) => find(library, self.of_library),
+            None if next.is_null() => find(loaded(OTHER_ABI).unwrap_or(null_mut()), self.own),
+            None => next,
         };
         if found.is_null() {
             eprintln!("cornerstone: error: no library of this program has {:?}", self.own);
@@ -49,10 +53,12 @@ impl Real {
 
 /// Returns the library, if the program uses it and no other.
 pub(crate) fn library() -> Option<*mut c_void> {
-    let loaded = |name: &CStr| {
-        // SAFETY: the name is valid; nothing is loaded that was not loaded before.
-        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
-        (!handle.is_null()).then_some(handle)
-    };
     if loaded(OTHER_ABI).is_some() { None } else { loaded(LIBRARY) }
+}
+
+/// Returns a library that is loaded already, perhaps for one module of an interpreter alone.
+fn loaded(name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: the name is valid; nothing is loaded that was not loaded before.
+    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
+    (!handle.is_null()).then_some(handle)
 }

@@ -46,6 +46,13 @@ impl Info {
         pairs.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone())
     }
 
+    /// Returns the alignment in bytes that allocated memory must have, if one is given: a power of two. Source: MPI 5.0,
+    /// sections 9.2 and 12.2.2, `mpi_minimum_memory_alignment`.
+    pub fn alignment(&self) -> Option<usize> {
+        let bytes: usize = self.get("mpi_minimum_memory_alignment")?.trim().parse().ok()?;
+        bytes.is_power_of_two().then_some(bytes)
+    }
+
     /// Deletes a pair.
     ///
     /// # Errors

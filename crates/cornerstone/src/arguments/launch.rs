@@ -12,7 +12,9 @@ use fabric_cluster::OuterFabric;
 use super::fabric::FabricChoice;
 use super::hosts::HostsArguments;
 use super::observation::ObservationArguments;
+use super::placement::PlacementArguments;
 use super::prediction::PredictionArguments;
+use super::streams::StreamArguments;
 use super::values::{Seconds, Variable};
 
 const LAUNCH_EXAMPLES: &str = "\
@@ -40,7 +42,7 @@ command prints what each rank waits for, and ends the ranks. It prints source li
 were compiled with -g. On several hosts SIGUSR2 reaches no rank.
 
 Exit status: that of the first rank that failed, or 128 plus the number of the signal; 122 after a
-deadlock; 127 if the program was not found and 126 if it cannot be executed; 2 if the command line is
+deadlock; 124 after the time of --timeout; 127 if the program was not found and 126 if it cannot be executed; 2 if the command line is
 wrong; 1 for other failures, and if --check or --check-leaks found something in a program that ended
 well; 3 if --check has checked nothing; else 0.";
 
@@ -52,18 +54,6 @@ pub(crate) enum HangAction {
     End,
     /// Print it once, and leave the ranks as they are, for a debugger
     Tell,
-}
-
-/// Where ranks run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Bind {
-    /// The system places and moves the ranks
-    #[default]
-    None,
-    /// Rank r on the r-th processor that this process may use, round robin if there are more ranks
-    Core,
-    /// All on the first processor that this process may use
-    One,
 }
 
 /// Fabric that carries the messages of a launched program.
@@ -146,14 +136,6 @@ pub(crate) struct LaunchArguments {
     #[command(flatten)]
     pub(crate) hosts: HostsArguments,
 
-    /// The processors of the ranks
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) bind: Bind,
-
-    /// Prefix each line of output with its rank
-    #[arg(long)]
-    pub(crate) prefix: bool,
-
     /// An environment variable of the ranks; without a value, the value in this process, for ranks on other hosts
     #[arg(
         long = "env",
@@ -161,6 +143,10 @@ pub(crate) struct LaunchArguments {
         value_parser = OsStringValueParser::new().try_map(Variable::read)
     )]
     pub(crate) variables: Vec<Variable>,
+
+    /// End the run if it has not ended after this time, such as 90s, print what the ranks do, and end with status 124
+    #[arg(long, value_name = "TIME")]
+    pub(crate) timeout: Option<Seconds>,
 
     /// The working directory of the ranks [default: the current one]
     #[arg(long = "wdir", value_name = "FOLDER")]
@@ -182,6 +168,12 @@ pub(crate) struct LaunchArguments {
     /// Record what the ranks do, for `cornerstone replay` (with --fabric sim:MACHINE)
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) placement: PlacementArguments,
+
+    #[command(flatten)]
+    pub(crate) streams: StreamArguments,
 
     #[command(flatten)]
     pub(crate) prediction: PredictionArguments,

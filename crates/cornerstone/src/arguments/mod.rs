@@ -11,6 +11,7 @@ mod mpiexec;
 mod observation;
 mod pattern;
 mod pipeline;
+mod placement;
 mod prediction;
 mod reading;
 mod real_time;
@@ -18,6 +19,7 @@ mod recorded;
 mod run;
 mod sci;
 mod simulation;
+mod streams;
 mod tradeoff;
 mod traffic;
 mod values;
@@ -35,11 +37,12 @@ pub(crate) use fabric::FabricChoice;
 pub(crate) use generate::{GenerateArguments, Generated};
 pub(crate) use history::{CheckArguments, HistoryArguments, Publication};
 pub(crate) use hosts::HostsArguments;
-pub(crate) use launch::{Bind, HangAction, LaunchArguments, LaunchFabric};
+pub(crate) use launch::{HangAction, LaunchArguments, LaunchFabric};
 pub(crate) use mpiexec::{Mpiexec, MpiexecArguments, read_launch};
 pub(crate) use observation::ObservationArguments;
 pub(crate) use pattern::{CornerTurnArguments, PmpArguments};
 pub(crate) use pipeline::PipelineArguments;
+pub(crate) use placement::{Bind, MapBy, PlacementArguments};
 pub(crate) use prediction::{Compute, PredictionArguments, ReplayArguments};
 pub(crate) use reading::{
     CalibrateArguments, FitArguments, ListArguments, MachinesAction, MachinesArguments,
@@ -52,6 +55,7 @@ pub(crate) use sci::{
     AccessChoice, DelayArguments, LinkRate, PaceChoice, RetryChoice, SciArguments, UrgencyChoice,
 };
 pub(crate) use simulation::{Answer, SimulationArguments};
+pub(crate) use streams::{Readers, StreamArguments};
 pub(crate) use tradeoff::TradeoffArguments;
 pub(crate) use traffic::TrafficArguments;
 pub(crate) use values::{AlgorithmNames, Format, Only, RankCounts, Seconds, Share, Variable};

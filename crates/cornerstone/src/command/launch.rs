@@ -3,6 +3,7 @@
 
 mod ending;
 mod not_started;
+mod other_mpi;
 mod profile;
 mod program_file;
 mod simulated;
@@ -12,23 +13,25 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use fabric_tcp::Secret;
-use launcher::{LaunchError, LaunchOptions, OnHang, OtherProgram, Watch};
+use launcher::{Binding, LaunchError, LaunchOptions, OnHang, OtherProgram, Watch};
 
 use crate::activity;
-use crate::arguments::{Bind, HangAction, LaunchArguments, LaunchFabric, Variable, is_page};
+use crate::arguments::{
+    Bind, HangAction, LaunchArguments, LaunchFabric, MapBy, Readers, Variable, is_page,
+};
 use crate::descriptors;
 use crate::fabric::cluster::{self, Carrier, HostTask, TaskBinding};
 use crate::fabric::hosts::Hosts;
-use crate::fabric::{ofi, openmp};
-use crate::failure::{Failure, STATUS_HANG};
+use crate::fabric::{binding, ofi, openmp};
+use crate::failure::{Failure, STATUS_HANG, STATUS_OUT_OF_TIME};
 use crate::mistakes::Mistakes;
 use crate::orphans;
-use crate::output_prefix::prefixed;
-use crate::preloaded;
 use crate::rank_notes::{NOTES, RankNotes};
+use crate::streams::{self, Copying};
 use profile::Observation;
 
 /// Variable with the number of the rank's program among several, from 0 on: MPI_APPNUM.
@@ -55,7 +58,8 @@ pub(super) fn execute(
         }
     }
     refuse_report_as_program(&arguments)?;
-    let others = other_programs(arguments.ranks, others);
+    refuse_places_without_effect(&arguments)?;
+    let others = programs(&arguments, others);
     arguments.ranks = others.last().map_or(arguments.ranks, |last| last.ranks.end);
     if arguments.ranks == 0 {
         return Err(Failure::usage("a run needs at least 1 rank, not 0"));
@@ -70,6 +74,8 @@ pub(super) fn execute(
     }
     let mut mistakes = Mistakes::prepare(&arguments)?;
     let mut observation = Observation::prepare(&arguments, &others)?;
+    let _lookout =
+        other_mpi::warn(&arguments.program[0], &others, arguments.ranks, &variables(&arguments));
     let notes = RankNotes::new(arguments.check_leaks)?;
     let watched = Watched { observation: &mut observation, notes: &notes, mistakes: &mut mistakes };
     let ended = match fabric {
@@ -101,10 +107,10 @@ struct Watched<'a> {
 }
 
 impl Watched<'_> {
-    /// Returns the variables for the environment of ranks on this host.
-    fn environment(&self) -> Vec<(OsString, OsString)> {
-        let of_observation = self.observation.iter().flat_map(Observation::environment);
-        of_observation.chain(self.notes.environment()).collect()
+    /// Lets ranks on this host record what is asked for.
+    fn observe(&self, options: &mut LaunchOptions) {
+        options.environment.extend(self.notes.environment());
+        self.observation.iter().for_each(|observation| observation.observe(options));
     }
 }
 
@@ -118,6 +124,20 @@ fn refuse_report_as_program(arguments: &LaunchArguments) -> Result<(), Failure> 
     let program = program.display();
     Err(Failure::usage(format!("there is no program '{program}'"))
         .hint(format!("for a report in that file, write --report={program} before the program")))
+}
+
+/// Refuses options for processors to which no rank would be bound.
+fn refuse_places_without_effect(arguments: &LaunchArguments) -> Result<(), Failure> {
+    let placement = &arguments.placement;
+    let is_bound = !matches!(placement.bind, Bind::None | Bind::One);
+    let why = if placement.map_by != MapBy::Core && !is_bound {
+        "--map-by orders the processors to which ranks are bound"
+    } else if placement.processors_each > 1 && placement.bind != Bind::Core {
+        "--processors-each counts the processors to which a rank is bound"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::usage(why).hint("add --bind core"))
 }
 
 fn run(
@@ -136,6 +156,10 @@ fn run(
         if !others.is_empty() {
             return Err(Failure::usage("several programs run on this host alone")
                 .hint("name no hosts, or start one program that knows its part by its rank"));
+        }
+        if !matches!(arguments.streams.stdin, None | Some(Readers::One(0) | Readers::None)) {
+            let why = "on several hosts, rank 0 reads standard input, or none does";
+            return Err(Failure::usage(format!("--stdin: {why}")));
         }
         let hosts = hosts.unwrap_or_else(|| Hosts::this_one(arguments.ranks));
         let mut task = host_task(arguments)?;
@@ -156,10 +180,15 @@ fn run(
         return ended.map(|()| ExitCode::SUCCESS).map_err(|error| explain(error, mistakes));
     }
     on_this_host(hosts.as_ref(), &fabric)?;
-    let mut options = options(arguments)?;
-    options.others = others;
-    options.environment.extend(watched.environment());
-    launch(arguments, options, watched.mistakes, &mut start)
+    let mut options = options(arguments, others)?;
+    watched.observe(&mut options);
+    let has_joined = options.has_joined.clone();
+    let ended = launch(arguments, options, watched.mistakes, &mut start);
+    // Relaxed: the ranks have ended, and it guards no other memory.
+    if has_joined.load(Ordering::Relaxed) {
+        watched.observation.iter_mut().for_each(Observation::note_joined);
+    }
+    ended
 }
 
 /// Returns the carrier of messages between hosts, or `None` if the fabric permits one host only.
@@ -185,7 +214,7 @@ fn start(options: &LaunchOptions) -> Result<(), LaunchError> {
     launcher::launch(options, &mut |_| ControlFlow::Continue(()))
 }
 
-/// Runs the program by `start`. Prefixes its output if requested, and ends the processes that its ranks left.
+/// Runs the program by `start`, with its input and output, and ends the processes that its ranks left.
 fn launch(
     arguments: &LaunchArguments,
     mut options: LaunchOptions,
@@ -193,27 +222,27 @@ fn launch(
     start: &mut dyn FnMut(&LaunchOptions) -> Result<(), LaunchError>,
 ) -> Result<ExitCode, Failure> {
     options.descriptor_limit = descriptors::raise_limit();
-    preloaded::admit_sanitizer(&mut options.environment, &options.program);
-    let mut readers = Vec::new();
-    if arguments.prefix {
-        for rank in 0..arguments.ranks {
-            let streams = prefixed(rank, &mut readers).map_err(|error| {
-                Failure::failed(format!("making the pipes for rank {rank}: {error}")).hint(
-                    "it takes four descriptors a rank: raise `ulimit -Hn`, or leave --prefix out",
-                )
-            })?;
-            options.streams.push(streams);
-        }
+    // What is wrong is refused before pipes are made for it.
+    options.processors_of_ranks().map_err(|error| explain(error, mistakes))?;
+    let ranks: Vec<usize> = (0..arguments.ranks).collect();
+    let copying = streams::connect(&mut options, &arguments.streams, &ranks, ranks.len())?;
+    if arguments.placement.show_places {
+        binding::show(&options, &ranks).map_err(|error| explain(error, mistakes))?;
     }
     orphans::adopt();
     let ended = start(&options);
     let spawned = end_what_ranks_left(ended.is_ok());
-    // The readers end once the other ends of their pipes are closed.
+    // The copying ends once the other ends of its pipes are closed.
     drop(options);
-    for reader in readers {
-        let _ = reader.join();
+    let copied = copying.map_or(Ok(()), Copying::finish);
+    match (ended.map_err(|error| explain(error, mistakes)), copied) {
+        (Err(failure), Err(reason)) => {
+            // The ranks that wrote have ended because of it.
+            reason.report();
+            Err(failure)
+        }
+        (ended, copied) => ended.and(spawned).and(copied).map(|()| ExitCode::SUCCESS),
     }
-    ended.map_err(|error| explain(error, mistakes)).and(spawned).map(|()| ExitCode::SUCCESS)
 }
 
 /// Waits for the runs that ranks have started, if this one has ended well. Otherwise ends them.
@@ -228,7 +257,11 @@ fn end_what_ranks_left(has_ended_well: bool) -> Result<(), Failure> {
     }
 }
 
-fn options(arguments: &LaunchArguments) -> Result<LaunchOptions, Failure> {
+/// Returns the options of a run of one program, or of these.
+fn options(
+    arguments: &LaunchArguments,
+    programs: Vec<OtherProgram>,
+) -> Result<LaunchOptions, Failure> {
     let (program, rest) = arguments.program.split_first().expect("clap asks for a program");
     let fabric = arguments.fabric();
     let job = job(&fabric, arguments.ranks)?;
@@ -239,20 +272,30 @@ fn options(arguments: &LaunchArguments) -> Result<LaunchOptions, Failure> {
     options.program = PathBuf::from(program);
     options.arguments = rest.to_vec();
     options.any_program = true;
-    options.environment = environment(arguments);
-    openmp::settle(&mut options.environment, arguments.ranks, arguments.bind == Bind::Core);
-    options.directory = arguments.directory.clone();
-    options.binding = binding(arguments.bind).into();
+    options.environment = environment();
+    if programs.is_empty() {
+        options.environment.extend(variables(arguments));
+        options.directory = arguments.directory.clone();
+    }
+    options.others = programs;
+    options.binding = binding::binding(&arguments.placement);
+    let is_bound_to_one = options.binding == Binding::OneCoreEach;
+    openmp::settle(&mut options.environment, arguments.ranks, is_bound_to_one);
     options.watch = Some(watch(arguments));
     Ok(options)
 }
 
-/// Returns the programs of the ranks from `first_rank` on.
-fn other_programs(mut first_rank: usize, all: &[LaunchArguments]) -> Vec<OtherProgram> {
-    let other = |(index, one): (usize, &LaunchArguments)| {
+/// Returns the programs of a run of several, each with its ranks, its folder and its variables. Empty if there are no
+/// `others`.
+fn programs(first: &LaunchArguments, others: &[LaunchArguments]) -> Vec<OtherProgram> {
+    if others.is_empty() {
+        return Vec::new();
+    }
+    let mut first_rank = 0;
+    let program = |(index, one): (usize, &LaunchArguments)| {
         let (program, rest) = one.program.split_first().expect("clap asks for a program");
         let mut environment = variables(one);
-        environment.push((PROGRAM_NUMBER.into(), (index + 1).to_string().into()));
+        environment.push((PROGRAM_NUMBER.into(), index.to_string().into()));
         let ranks = first_rank..first_rank + one.ranks;
         first_rank = ranks.end;
         OtherProgram {
@@ -263,7 +306,7 @@ fn other_programs(mut first_rank: usize, all: &[LaunchArguments]) -> Vec<OtherPr
             directory: one.directory.clone(),
         }
     };
-    all.iter().enumerate().map(other).collect()
+    [first].into_iter().chain(others).enumerate().map(program).collect()
 }
 
 /// Returns the variables of the command line.
@@ -272,15 +315,12 @@ fn variables(arguments: &LaunchArguments) -> Vec<(OsString, OsString)> {
     arguments.variables.iter().map(pair).collect()
 }
 
-/// Returns the variables of every rank's environment in addition to those of this process.
-fn environment(arguments: &LaunchArguments) -> Vec<(OsString, OsString)> {
+/// Returns the variables of every rank's environment in addition to those of this process and of the command line.
+fn environment() -> Vec<(OsString, OsString)> {
     let mut environment = vec![(PARENT_PORT.into(), OsString::new())];
     environment.extend(std::env::current_exe().map(|own| (LAUNCHER.into(), own.into())));
-    environment.extend(variables(arguments));
-    let mut variables = environment;
-    variables.push(("CORNERSTONE_MPI_SIZE".into(), arguments.ranks.to_string().into()));
-    variables.push((PROGRAM_NUMBER.into(), "0".into()));
-    variables
+    environment.push((PROGRAM_NUMBER.into(), "0".into()));
+    environment
 }
 
 /// Returns the monitoring of the ranks' progress.
@@ -291,15 +331,8 @@ fn watch(arguments: &LaunchArguments) -> Watch {
             HangAction::Tell => OnHang::Report,
         },
         standstill: arguments.watch.map(|limit| Duration::from_secs_f64(limit.0)),
+        limit: arguments.timeout.map(|limit| Duration::from_secs_f64(limit.0)),
         report: activity::report,
-    }
-}
-
-fn binding(bind: Bind) -> TaskBinding {
-    match bind {
-        Bind::None => TaskBinding::None,
-        Bind::Core => TaskBinding::OneCoreEach,
-        Bind::One => TaskBinding::OneForAll,
     }
 }
 
@@ -308,7 +341,8 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
     let here = std::env::current_dir()
         .map_err(|error| Failure::failed(format!("this process's folder: {error}")))?;
     let directory = arguments.directory.as_ref().map_or(here.clone(), |given| here.join(given));
-    let mut environment = environment(arguments);
+    let mut own = environment();
+    own.extend(variables(arguments));
     // An agent that logs in does not pass these variables on.
     let needed = |name: &OsString| {
         let name = name.to_string_lossy();
@@ -317,17 +351,16 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
                 .iter()
                 .any(|start| name.starts_with(start))
     };
+    let mut environment: Vec<_> = std::env::vars_os().filter(|(name, _)| needed(name)).collect();
     // The variables of the command line come last, and so have precedence.
-    let own = std::mem::take(&mut environment);
-    environment.extend(std::env::vars_os().filter(|(name, _)| needed(name)));
     environment.extend(own);
     Ok(HostTask {
         program: Some(arguments.program.clone()),
         environment,
         directory: Some(directory),
-        binding: binding(arguments.bind),
+        binding: TaskBinding::Asked(arguments.placement),
         draw: None,
-        prefix: arguments.prefix,
+        streams: arguments.streams.clone(),
         observed: None,
         leaks: false,
         ranks: arguments.ranks,
@@ -366,6 +399,9 @@ fn explain(error: LaunchError, mistakes: &mut Mistakes) -> Failure {
         LaunchError::Hang { ref ranks } => {
             mistakes.add(ending::of_hang(ranks));
             Failure::status(format!("{error}\n{}", activity::describe(ranks)), STATUS_HANG)
+        }
+        LaunchError::OutOfTime { ref ranks, .. } => {
+            Failure::status(format!("{error}\n{}", activity::describe(ranks)), STATUS_OUT_OF_TIME)
         }
         LaunchError::RankFailed { rank, ref reason, status } => {
             let mistake = ending::of_rank(rank, reason);

@@ -13,20 +13,21 @@ use fabric_tcp::{HostPart, HostWatch, StartOptions, Starting, UserSignal};
 use launcher::{Binding, LaunchError, LaunchOptions, OnHang, Seat, Watch};
 use serde::{Deserialize, Serialize};
 
+use super::binding;
 use super::hosts::Hosts;
 use super::job::{self, LaunchEnd, OnReport, RankJob};
 use super::openmp;
 use super::places::Draw;
 use crate::activity;
+use crate::arguments::{PlacementArguments, StreamArguments};
 use crate::descriptors;
 use crate::failure::Failure;
 use crate::interruption::{Interruption, Question};
 use crate::observed_memory::Memory;
 use crate::orphans;
-use crate::output_prefix::prefixed;
-use crate::preloaded;
 use crate::progress::note;
 use crate::rank_notes::{NOTES, RankNotes};
+use crate::streams::{self, Copying};
 
 /// First argument of a process that starts the ranks of a host.
 const HOST: &str = "--as-a-cluster-host";
@@ -44,8 +45,9 @@ pub(crate) struct HostTask {
     /// Numbers that determine the drawn places; `None` if no places are drawn.
     #[serde(default)]
     pub(crate) draw: Option<Draw>,
-    /// True if each line of output begins with its rank.
-    pub(crate) prefix: bool,
+    /// Input and output of the ranks of a program.
+    #[serde(default)]
+    pub(crate) streams: StreamArguments,
     /// Records that ranks make in addition to tables; `None` if they record nothing.
     #[serde(default)]
     pub(crate) observed: Option<u64>,
@@ -109,23 +111,37 @@ impl Carrier {
 }
 
 /// Placement of the ranks of a host.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum TaskBinding {
-    #[default]
-    None,
     OneCoreEach,
     OneForAll,
     Halves,
+    /// As the command line of a program asks.
+    Asked(PlacementArguments),
 }
 
-impl From<TaskBinding> for Binding {
-    fn from(binding: TaskBinding) -> Self {
-        match binding {
-            TaskBinding::None => Binding::None,
+impl Default for TaskBinding {
+    fn default() -> Self {
+        TaskBinding::Asked(PlacementArguments::default())
+    }
+}
+
+impl TaskBinding {
+    /// Returns the binding of so many ranks on this host.
+    fn here(&self, ranks: usize) -> Binding {
+        let binding = match self {
             TaskBinding::OneCoreEach => Binding::OneCoreEach,
             TaskBinding::OneForAll => Binding::OneForAll,
             TaskBinding::Halves => Binding::Halves,
-        }
+            TaskBinding::Asked(placement) => binding::binding(placement),
+        };
+        // Several names of hosts may belong to one machine, so the only rank of a host may run anywhere there.
+        if ranks == 1 && binding == Binding::OneCoreEach { Binding::None } else { binding }
+    }
+
+    /// Returns whether the ranks of a host print their places.
+    fn is_shown(&self) -> bool {
+        matches!(self, TaskBinding::Asked(placement) if placement.show_places)
     }
 }
 
@@ -246,11 +262,14 @@ fn set_program(options: &mut LaunchOptions, program: &OsStr, rest: &[OsString], 
     options.any_program = true;
     options.rank_names.clone_from(&part.ranks);
     // Each host monitors its own ranks only. It takes part in the search for deadlocks of all ranks.
-    options.watch =
-        Some(Watch { on_hang: OnHang::Ignore, standstill: None, report: activity::report });
+    options.watch = Some(Watch {
+        on_hang: OnHang::Ignore,
+        standstill: None,
+        limit: None,
+        report: activity::report,
+    });
     let is_bound_to_one = matches!(options.binding, Binding::OneCoreEach);
     openmp::settle(&mut options.environment, part.ranks.len(), is_bound_to_one);
-    preloaded::admit_sanitizer(&mut options.environment, &options.program);
 }
 
 /// What the ranks of a host note for the process that started the run.
@@ -268,10 +287,10 @@ impl Notes {
         Ok(Notes { memory, of_ranks })
     }
 
-    /// Returns the variables that the ranks' environment needs.
-    fn environment(&self) -> Vec<(OsString, OsString)> {
-        let of_memory = self.memory.iter().flat_map(Memory::environment);
-        of_memory.chain(self.of_ranks.environment()).collect()
+    /// Lets ranks note what is asked for.
+    fn observe(&self, options: &mut LaunchOptions) {
+        options.environment.extend(self.of_ranks.environment());
+        self.memory.iter().for_each(|memory| memory.lend(options));
     }
 
     /// Reports what ranks have noted. All of them must have ended.
@@ -292,15 +311,10 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
     let mut options = task.carrier.launch_options(part);
     options.waits_for_descriptors = true;
     options.descriptor_limit = descriptors::raise_limit();
-    // Several names of hosts may belong to one machine, so the only rank of a host may run anywhere there.
-    options.binding = match (part.ranks.len(), task.binding) {
-        (1, TaskBinding::OneCoreEach) => Binding::None,
-        (_, binding) => binding.into(),
-    };
+    options.binding = task.binding.here(part.ranks.len());
     options.processors = task.draw.map(Draw::processors).unwrap_or_default();
     let mut notes = Notes::of(&task, part)?;
     options.environment = task.environment;
-    options.environment.extend(notes.environment());
     let failed = |what: &str, error: std::io::Error| Error::System {
         what: what.into(),
         reason: error.to_string(),
@@ -309,19 +323,21 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
         std::env::set_current_dir(&directory)
             .map_err(|error| failed(&format!("going to '{}'", directory.display()), error))?;
     }
-    let mut readers = Vec::new();
+    let mut copying = None;
     let is_program = task.program.is_some();
+    let program_error = |failure: Failure| Error::Program(failure.message().into());
     if let Some((program, rest)) = task.program.as_deref().and_then(<[OsString]>::split_first) {
         set_program(&mut options, program, rest, part);
+        notes.observe(&mut options);
         orphans::adopt();
+        if task.binding.is_shown() {
+            let shown = binding::show(&options, &part.ranks);
+            shown.map_err(|error| Error::Program(error.to_string()))?;
+        }
+        copying = streams::connect(&mut options, &task.streams, &part.ranks, task.ranks)
+            .map_err(program_error)?;
     } else {
         options.descriptor_limit = None;
-    }
-    if task.prefix {
-        for &rank in &part.ranks {
-            let streams = prefixed(rank, &mut readers);
-            options.streams.push(streams.map_err(|error| failed("making pipes", error))?);
-        }
     }
     // A SIGUSR1 that arrives before or after the launcher's part must not end this process.
     let _question = is_program.then(Question::watch);
@@ -332,10 +348,8 @@ fn serve_host(part: &HostPart) -> RankResult<i32> {
     if is_program && status != 0 {
         orphans::end();
     }
-    // The readers end once the other ends of their pipes are closed.
+    // The copying ends once the other ends of its pipes are closed.
     drop(options);
-    for reader in readers {
-        let _ = reader.join();
-    }
+    copying.map_or(Ok(()), Copying::finish).map_err(program_error)?;
     Ok(status)
 }

@@ -31,6 +31,8 @@ pub(crate) struct Mistakes {
     leaks: bool,
     /// Number of ranks that `--check` has seen.
     checked_ranks: usize,
+    /// Why no call of ranks that have come was seen.
+    unseen: Option<&'static str>,
     about: About,
 }
 
@@ -56,6 +58,7 @@ impl Mistakes {
             checks,
             leaks,
             checked_ranks: 0,
+            unseen: None,
             about: About {
                 program: words[0].clone().into_owned(),
                 command: words.join(" "),
@@ -82,6 +85,11 @@ impl Mistakes {
         if !self.late.iter_mut().any(|known| known.merge(&mistake)) {
             self.late.push(mistake);
         }
+    }
+
+    /// Records that ranks have called MPI_Init, and why none of their calls was seen.
+    pub(crate) fn set_unseen(&mut self, why: &'static str) {
+        self.unseen = Some(why);
     }
 
     /// Records the number of ranks whose calls `--check` has seen.
@@ -144,6 +152,9 @@ impl Mistakes {
     fn judge(&self) -> Result<(), Failure> {
         let count = |found| self.all.iter().filter(|one| one.kind.found == found).count();
         match (count(Found::Check), count(Found::CheckLeaks)) {
+            _ if let Some(why) = self.unseen => {
+                Err(Failure::undecided(format!("--check has checked nothing: {why}")))
+            }
             _ if self.checks && self.checked_ranks == 0 => Err(Failure::undecided(
                 "--check has checked nothing: no rank has called MPI_Init of Cornerstone's MPI library",
             )

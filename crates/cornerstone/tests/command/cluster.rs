@@ -290,7 +290,7 @@ fn of_rank(lab: &Lab, local: &str) -> Vec<u32> {
     let is_rank = |pid: &u32| {
         let bytes = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         let words = String::from_utf8_lossy(&bytes).into_owned();
-        words.contains(&format!("CORNERSTONE_MPI_RANK=rank={local} "))
+        words.contains(&format!("CORNERSTONE_MPI_SEAT=rank={local} "))
     };
     lab.processes().into_iter().filter(is_rank).collect()
 }

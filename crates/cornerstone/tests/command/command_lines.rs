@@ -135,7 +135,7 @@ exec PREFIX/bin/cornerstone "$@"
 
 /// Prints the table of osu_latency in rank 0.
 const OSU: &str = r#"#!/bin/sh
-case $CORNERSTONE_MPI_RANK in "" | *rank=0\ *) printf '# OSU MPI Latency Test\n# Size  Latency (us)\n8  1.25\n64  1.50\n' ;; esac
+case $CORNERSTONE_MPI_RANK in "" | 0) printf '# OSU MPI Latency Test\n# Size  Latency (us)\n8  1.25\n64  1.50\n' ;; esac
 "#;
 
 /// Makes the files that the lines name, by their names there.

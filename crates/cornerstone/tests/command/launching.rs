@@ -7,14 +7,11 @@ use std::process::{Command, Stdio};
 
 use crate::lab::{Ended, Lab, Running, eventually, signal, skip};
 
-/// Shell command that sets a script's rank.
-const RANK: &str = "rank=$(echo \"$CORNERSTONE_MPI_RANK\" | sed 's/.*rank=\\([0-9]*\\).*/\\1/');";
-
 /// Returns `cornerstone launch -n RANKS OPTIONS -- sh -c SCRIPT`, with the rank in `$rank`.
 fn shell<'a>(ranks: &'a str, options: &[&'a str], script: &str) -> Vec<String> {
     let begin = ["launch", "-n", ranks].into_iter().chain(options.iter().copied());
     let words = begin.chain(["--", "sh", "-c"]).map(String::from);
-    words.chain([format!("{RANK} {script}")]).collect()
+    words.chain([format!("rank=$CORNERSTONE_MPI_RANK; {script}")]).collect()
 }
 
 fn run(lab: &Lab, words: &[String]) -> Ended {

@@ -2,6 +2,7 @@
 
 mod applications;
 mod arguments;
+mod beside;
 mod bindings;
 mod checking;
 mod cluster;
@@ -29,6 +30,7 @@ mod launches;
 mod launching;
 mod mistakes;
 mod mpi;
+mod mpiexec;
 mod networks;
 mod ofi;
 mod ofi_windows;

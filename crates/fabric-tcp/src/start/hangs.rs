@@ -21,6 +21,8 @@ pub(super) struct Hangs {
     watch: Watch,
     search: HangSearch,
     quiet: Option<QuietHosts>,
+    /// The limit of the run, and the end of that time, until it has passed.
+    limit: Option<(Duration, Instant)>,
     /// The answers of hosts to the question in progress.
     answers: Option<Answers>,
 }
@@ -31,6 +33,8 @@ enum Reason {
     Hang,
     Standstill(Duration),
     Request,
+    /// The time of the run is over.
+    Limit(Duration),
 }
 
 struct Answers {
@@ -46,7 +50,8 @@ impl Hangs {
     pub(super) fn new(watch: Option<Watch>, hosts: usize) -> Option<Self> {
         let watch = watch.filter(|watch| watch.on_hang != OnHang::Ignore)?;
         let quiet = watch.standstill.map(|limit| QuietHosts::new(limit, hosts));
-        Some(Hangs { watch, search: HangSearch::new(hosts), quiet, answers: None })
+        let limit = watch.limit.map(|limit| (limit, Instant::now() + limit));
+        Some(Hangs { watch, search: HangSearch::new(hosts), quiet, limit, answers: None })
     }
 
     /// Records what the launcher of `host` has announced, and asks the launchers of all `hosts` what follows from it.
@@ -105,10 +110,15 @@ impl Hangs {
         }
     }
 
-    /// Returns the error of a hang that must end the run. Reports what the `hosts` were asked for, once all have
-    /// answered, and asks them if the ranks stand still.
+    /// Returns the reason why the run must end: a hang, or the end of its time. Reports what the `hosts` were asked for,
+    /// once all have answered, and asks them if the ranks stand still.
     pub(super) fn find(&mut self, hosts: &[StartedProcess]) -> Option<LaunchError> {
         let now = Instant::now();
+        if self.answers.is_none()
+            && let Some((limit, _)) = self.limit.take_if(|(_, end)| now >= *end)
+        {
+            self.ask(Reason::Limit(limit), &Message::AskActivities, hosts);
+        }
         if self.answers.is_none()
             && let Some(stands) = self.quiet.as_mut().and_then(|quiet| quiet.due(now))
         {
@@ -123,6 +133,7 @@ impl Hangs {
                 return Some(LaunchError::Hang { ranks });
             }
             Reason::Hang => (self.watch.report)(HANG, &ranks),
+            Reason::Limit(limit) => return Some(LaunchError::OutOfTime { limit, ranks }),
             Reason::Standstill(stands) => {
                 (self.watch.report)(&standstill_in_words(stands), &ranks);
             }

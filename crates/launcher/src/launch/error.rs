@@ -41,6 +41,14 @@ pub enum LaunchError {
         /// The activity of each rank.
         ranks: Vec<RankActivity>,
     },
+    /// The run has not ended in its time; all ranks were ended.
+    #[error("the run has not ended in {} s; all ranks were ended", limit.as_secs_f64())]
+    OutOfTime {
+        /// The time that it had.
+        limit: Duration,
+        /// The activity of each rank at that time.
+        ranks: Vec<RankActivity>,
+    },
     /// A signal to the launcher ended the run.
     #[error("interrupted by {}; all ranks were ended", signal_name(*signal))]
     Interrupted {

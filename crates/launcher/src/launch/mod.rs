@@ -15,13 +15,14 @@ mod written;
 
 pub use activity::{Activity, CallSite, RankActivity, ThreadWait, WaitLine};
 pub use error::{ACTIVITIES, HANG, LaunchError, standstill_in_words};
-pub use options::{Binding, LaunchOptions, OtherProgram, Streams};
+pub use options::{Binding, Input, LaunchOptions, OtherProgram, Streams};
 pub use standstill::Amounts;
 pub use watch::{OnHang, Watch};
 pub use whole_run::{HangSearch, NextStep, WholeRun, Word};
 pub use written::launch_and_read;
 
 use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
 
 use crate::clock::Calibration;
 use crate::memory::RunMemory;
@@ -66,7 +67,7 @@ pub fn launch(
         .map_err(|error| failed("preparing for signals", error))?;
     let mut supervisor = Supervisor::new(&memory, &signals, options);
     for rank in 0..options.ranks {
-        match Process::start(options, &memory, rank, plan.processors[rank]) {
+        match Process::start(options, &memory, rank, &plan.processors[rank]) {
             Ok(process) => supervisor.add(process),
             Err(error) => {
                 supervisor.abort(None, "a rank could not be started");
@@ -77,5 +78,7 @@ pub fn launch(
     }
     memory.run_page().set_clock(calibration.finish());
     supervisor.run(on_report);
+    // Relaxed: its partner is the load of the caller, on this thread or one that learns of the end from it.
+    options.has_joined.store(memory.run_page().has_been_joined(), Ordering::Relaxed);
     supervisor.outcome()
 }

@@ -6,10 +6,18 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::{LaunchError, OnHang, Watch, WholeRun};
 use crate::layout::{MAXIMUM_RANKS, Room};
 use crate::system;
+
+/// Variables with the number of a rank, the number of ranks, and both among the ranks of one host: by our names, and by
+/// those that MPICH and Intel MPI have. docs/decisions/0153 says why these and no others.
+const RANK: [&str; 2] = ["CORNERSTONE_MPI_RANK", "PMI_RANK"];
+const SIZE: [&str; 2] = ["CORNERSTONE_MPI_SIZE", "PMI_SIZE"];
+const RANK_HERE: [&str; 2] = ["CORNERSTONE_MPI_LOCAL_RANK", "MPI_LOCALRANKID"];
+const SIZE_HERE: [&str; 2] = ["CORNERSTONE_MPI_LOCAL_SIZE", "MPI_LOCALNRANKS"];
 
 /// The options of a run.
 #[derive(Clone, Debug)]
@@ -31,8 +39,7 @@ pub struct LaunchOptions {
     /// True if ranks may copy directly between their memories (process_vm_readv) if the system permits that. Otherwise
     /// long messages go through the segment.
     pub cross_memory_attach: bool,
-    /// True if the program need not be written for this crate. Then rank 0 has this process's standard input, the
-    /// program may end without ever joining, a status other than 0 is a failure even after it has finished its part,
+    /// True if the program need not be written for this crate. Then its ranks have the `input`, the program may end without ever joining, a status other than 0 is a failure even after it has finished its part,
     /// and signals to this process are forwarded to it.
     pub any_program: bool,
     /// Environment variables of every rank in addition to this process's own.
@@ -41,6 +48,8 @@ pub struct LaunchOptions {
     pub directory: Option<PathBuf>,
     /// Ranks that run another program.
     pub others: Vec<OtherProgram>,
+    /// Standard input of the ranks of any program. Other ranks have an empty one.
+    pub input: Input,
     /// Standard output and standard error of each rank. Empty for this process's own.
     pub streams: Vec<Streams>,
     /// True if ranks wait for descriptors of their own as well as for each other ([`Seat::wake_by`](crate::Seat::wake_by)).
@@ -53,6 +62,8 @@ pub struct LaunchOptions {
     pub rank_names: Vec<usize>,
     /// That larger run, if hangs of it are to be detected.
     pub whole_run: Option<Arc<dyn WholeRun>>,
+    /// Becomes true when the run has ended, if a rank has joined it.
+    pub has_joined: Arc<AtomicBool>,
     /// Soft limit on the open descriptors of a rank; this process's own if not given.
     pub descriptor_limit: Option<u64>,
 }
@@ -70,6 +81,17 @@ pub struct OtherProgram {
     pub environment: Vec<(OsString, OsString)>,
     /// Working directory of these ranks, if it is not the common one.
     pub directory: Option<PathBuf>,
+}
+
+/// Standard input of the ranks of any program.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// This rank has that of this process, the others an empty one.
+    Of(usize),
+    /// All have an empty one.
+    Empty,
+    /// Rank r reads from the r-th file.
+    Each(Vec<Arc<File>>),
 }
 
 /// One rank's standard output and standard error.
@@ -97,13 +119,16 @@ pub enum Binding {
     Halves,
     /// Rank r on the r-th processor of the list, which is used repeatedly.
     Cores(Vec<usize>),
+    /// Rank r on the processors of the r-th set of the list, which is used repeatedly. Two sets are equal or have no
+    /// processor in common.
+    Sets(Vec<Vec<usize>>),
 }
 
 /// Checked options.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Plan {
-    /// Processor of each rank that is bound.
-    pub(super) processors: Vec<Option<usize>>,
+    /// Processors of each rank; empty for a rank that is not bound.
+    pub(super) processors: Vec<Vec<usize>>,
     pub(super) every_rank_has_a_processor: bool,
 }
 
@@ -125,11 +150,13 @@ impl LaunchOptions {
             environment: Vec::new(),
             directory: None,
             others: Vec::new(),
+            input: Input::Of(0),
             streams: Vec::new(),
             waits_for_descriptors: false,
             watch: None,
             rank_names: Vec::new(),
             whole_run: None,
+            has_joined: Arc::default(),
             descriptor_limit: None,
         }
     }
@@ -139,6 +166,9 @@ impl LaunchOptions {
         let other = self.others.iter().find(|other| other.ranks.contains(&rank));
         let mut command = Command::new(other.map_or(&self.program, |other| &other.program));
         command.args(other.map_or(&self.arguments, |other| &other.arguments));
+        if self.any_program {
+            command.envs(self.numbers(rank));
+        }
         command.envs(self.environment.iter().cloned());
         command.envs(other.iter().flat_map(|other| other.environment.iter().cloned()));
         let directory =
@@ -147,6 +177,24 @@ impl LaunchOptions {
             command.current_dir(directory);
         }
         command
+    }
+
+    /// Returns the variables with the numbers of a rank, for scripts and tools: in the run, and on this host.
+    fn numbers(&self, rank: usize) -> impl Iterator<Item = (&'static str, String)> {
+        let number = self.rank_names.get(rank).copied().unwrap_or(rank);
+        let all = self.whole_run.as_ref().map_or(self.ranks, |run| run.ranks());
+        let of_each = [(RANK, number), (SIZE, all), (RANK_HERE, rank), (SIZE_HERE, self.ranks)];
+        of_each.into_iter().flat_map(|(names, number)| {
+            names.into_iter().map(move |name| (name, number.to_string()))
+        })
+    }
+
+    /// Returns the processors of each rank: nothing for one that is not bound.
+    ///
+    /// # Errors
+    /// The options are wrong.
+    pub fn processors_of_ranks(&self) -> Result<Vec<Vec<usize>>, LaunchError> {
+        self.plan().map(|plan| plan.processors)
     }
 
     pub(super) fn plan(&self) -> Result<Plan, LaunchError> {
@@ -184,40 +232,38 @@ impl LaunchOptions {
     }
 
     fn plan_on(&self, allowed: &[usize]) -> Result<Plan, LaunchError> {
-        let halves: Vec<usize>;
-        let list = match &self.binding {
+        let one_each = |list: &[usize]| list.iter().map(|&one| vec![one]).collect::<Vec<_>>();
+        let sets = match &self.binding {
             Binding::None => {
                 return Ok(Plan {
-                    processors: vec![None; self.ranks],
+                    processors: vec![Vec::new(); self.ranks],
                     every_rank_has_a_processor: self.ranks <= allowed.len(),
                 });
             }
-            Binding::OneCoreEach => allowed,
-            Binding::OneForAll => allowed.get(..1).unwrap_or_default(),
+            Binding::OneCoreEach => one_each(allowed),
+            Binding::OneForAll => one_each(allowed.get(..1).unwrap_or_default()),
             Binding::Halves => {
                 let first = (self.ranks / 2).max(1);
                 let place = |rank| allowed.get(usize::from(rank >= first)).or(allowed.first());
-                halves = (0..self.ranks).filter_map(place).copied().collect();
-                &halves
+                (0..self.ranks).filter_map(place).map(|&one| vec![one]).collect()
             }
-            Binding::Cores(cores) => cores,
+            Binding::Cores(cores) => one_each(cores),
+            Binding::Sets(sets) => sets.clone(),
         };
-        if let Some(core) = list.iter().find(|core| !allowed.contains(core)) {
+        if let Some(core) = sets.iter().flatten().find(|core| !allowed.contains(core)) {
             return Err(LaunchError::BadOptions(format!(
                 "this process may not use processor {core}; it may use {allowed:?}"
             )));
         }
-        if list.is_empty() {
+        if sets.is_empty() || sets.iter().any(Vec::is_empty) {
             return Err(LaunchError::BadOptions("an empty list of processors to bind to".into()));
         }
-        let processors: Vec<_> = list.iter().copied().cycle().take(self.ranks).collect();
-        let mut distinct = processors.clone();
-        distinct.sort_unstable();
-        distinct.dedup();
-        Ok(Plan {
-            every_rank_has_a_processor: distinct.len() == self.ranks,
-            processors: processors.into_iter().map(Some).collect(),
-        })
+        let processors: Vec<_> = sets.into_iter().cycle().take(self.ranks).collect();
+        let has_room = |set: &Vec<usize>| {
+            let ranks = processors.iter().filter(|other| *other == set).count();
+            ranks <= set.len()
+        };
+        Ok(Plan { every_rank_has_a_processor: processors.iter().all(has_room), processors })
     }
 }
 
@@ -232,10 +278,10 @@ mod tests {
     #[test]
     fn ranks_take_the_allowed_processors_in_turn() {
         let few = plan(2, Binding::OneCoreEach).unwrap();
-        assert_eq!(few.processors, [Some(2), Some(5)]);
+        assert_eq!(few.processors, [[2], [5]]);
         assert!(few.every_rank_has_a_processor);
         let many = plan(3, Binding::OneCoreEach).unwrap();
-        assert_eq!(many.processors, [Some(2), Some(5), Some(2)]);
+        assert_eq!(many.processors, [[2], [5], [2]]);
         assert!(!many.every_rank_has_a_processor);
     }
 
@@ -252,9 +298,24 @@ mod tests {
     }
 
     #[test]
+    fn ranks_on_a_set_of_processors_have_one_each_while_the_set_has_as_many() {
+        let on = |ranks, sets: &[&[usize]]| {
+            let sets = sets.iter().map(|set| set.to_vec()).collect();
+            let options = LaunchOptions::new(ranks, Vec::new());
+            LaunchOptions { binding: Binding::Sets(sets), ..options }.plan_on(&[2, 5, 6, 7])
+        };
+        let planned = on(3, &[&[2, 5], &[6, 7]]).unwrap();
+        assert_eq!(planned.processors, [[2, 5], [6, 7], [2, 5]]);
+        assert!(planned.every_rank_has_a_processor);
+        assert!(!on(5, &[&[2, 5], &[6, 7]]).unwrap().every_rank_has_a_processor);
+        assert!(on(1, &[&[2, 3]]).unwrap_err().to_string().contains("processor 3"));
+        assert!(on(1, &[&[]]).is_err());
+    }
+
+    #[test]
     fn ranks_can_share_one_processor() {
         let together = plan(3, Binding::OneForAll).unwrap();
-        assert_eq!(together.processors, [Some(2), Some(2), Some(2)]);
+        assert_eq!(together.processors, [[2], [2], [2]]);
         assert!(!together.every_rank_has_a_processor);
     }
 
@@ -266,11 +327,11 @@ mod tests {
             options.ordered(vec![2, 5]).and_then(|order| options.plan_on(&order))
         };
         let places = |binding, order| planned(binding, order).unwrap().processors;
-        assert_eq!(places(Binding::OneCoreEach, &[5, 2]), [5, 2, 5].map(Some));
-        assert_eq!(places(Binding::OneForAll, &[5, 2]), [5, 5, 5].map(Some));
-        assert_eq!(places(Binding::Halves, &[5, 2]), [5, 2, 2].map(Some));
-        assert_eq!(places(Binding::Cores(vec![2]), &[5, 2]), [2, 2, 2].map(Some));
-        assert_eq!(places(Binding::OneCoreEach, &[]), [2, 5, 2].map(Some));
+        assert_eq!(places(Binding::OneCoreEach, &[5, 2]), [[5], [2], [5]]);
+        assert_eq!(places(Binding::OneForAll, &[5, 2]), [[5], [5], [5]]);
+        assert_eq!(places(Binding::Halves, &[5, 2]), [[5], [2], [2]]);
+        assert_eq!(places(Binding::Cores(vec![2]), &[5, 2]), [[2], [2], [2]]);
+        assert_eq!(places(Binding::OneCoreEach, &[]), [[2], [5], [2]]);
         for wrong in [&[5][..], &[2, 5, 7], &[2, 2]] {
             let refused = planned(Binding::OneCoreEach, wrong).unwrap_err().to_string();
             assert!(refused.contains("may use [2, 5]"), "{refused}");
@@ -280,12 +341,12 @@ mod tests {
     #[test]
     fn two_halves_share_two_processors() {
         let halves = |ranks| plan(ranks, Binding::Halves).unwrap().processors;
-        assert_eq!(halves(6), [2, 2, 2, 5, 5, 5].map(Some));
-        assert_eq!(halves(3), [2, 5, 5].map(Some));
+        assert_eq!(halves(6), [[2], [2], [2], [5], [5], [5]]);
+        assert_eq!(halves(3), [[2], [5], [5]]);
         assert!(plan(2, Binding::Halves).unwrap().every_rank_has_a_processor);
         assert!(!plan(6, Binding::Halves).unwrap().every_rank_has_a_processor);
         let alone = LaunchOptions { binding: Binding::Halves, ..LaunchOptions::new(2, Vec::new()) };
-        assert_eq!(alone.plan_on(&[7]).unwrap().processors, [7, 7].map(Some));
+        assert_eq!(alone.plan_on(&[7]).unwrap().processors, [[7], [7]]);
     }
 
     #[test]
@@ -297,7 +358,8 @@ mod tests {
             plan(2, Binding::Cores(vec![2, 3])).unwrap_err().to_string().contains("processor 3")
         );
         assert!(plan(2, Binding::Cores(vec![])).is_err());
-        let watch = Watch { on_hang: OnHang::End, standstill: None, report: |_, _| {} };
+        let on_hang = OnHang::End;
+        let watch = Watch { on_hang, standstill: None, limit: None, report: |_, _| {} };
         let mut watched = LaunchOptions::new(2, vec![]);
         (watched.waits_for_descriptors, watched.watch) = (true, Some(watch));
         assert!(refused(&watched).contains("cannot be detected"));

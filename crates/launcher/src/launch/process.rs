@@ -2,12 +2,12 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use super::reports::Reports;
-use super::{LaunchError, LaunchOptions};
+use super::{Input, LaunchError, LaunchOptions};
 use crate::memory::RunMemory;
 use crate::seat::{LIBRARY_PLACE_VARIABLE, PLACE_VARIABLE};
 use crate::system::{self, check, signal_name};
@@ -16,8 +16,8 @@ use crate::system::{self, check, signal_name};
 pub(super) struct Process {
     pub(super) rank: usize,
     child: Child,
-    /// Readable once the process has ended.
-    pub(super) end: OwnedFd,
+    /// Readable once the process has ended. `None` on systems without such descriptors.
+    end: Option<OwnedFd>,
     pub(super) reports: Reports,
 }
 
@@ -27,7 +27,7 @@ impl Process {
         options: &LaunchOptions,
         memory: &RunMemory,
         rank: usize,
-        processor: Option<usize>,
+        processors: &[usize],
     ) -> Result<Self, LaunchError> {
         let failed = |what: &str, error: io::Error| LaunchError::System {
             what: format!("{what} rank {rank} of {}", options.ranks),
@@ -45,10 +45,10 @@ impl Process {
         let variable = if options.any_program { LIBRARY_PLACE_VARIABLE } else { PLACE_VARIABLE };
         command.env(variable, place_words(rank, file, reports_in.as_raw_fd(), &bells));
         // SAFETY: the descriptor stays open in the child until exec, and in the parent until after `spawn`.
-        let file = unsafe { std::os::fd::BorrowedFd::borrow_raw(file) };
+        let file = unsafe { BorrowedFd::borrow_raw(file) };
         // SAFETY: as above.
-        let kept = unsafe { std::os::fd::BorrowedFd::borrow_raw(reports_in.as_raw_fd()) };
-        let launcher = std::process::id();
+        let kept = unsafe { BorrowedFd::borrow_raw(reports_in.as_raw_fd()) };
+        let (launcher, processors) = (std::process::id(), processors.to_vec());
         let LaunchOptions { any_program, descriptor_limit, .. } = *options;
         // SAFETY: the closure makes system calls only; it allocates nothing and takes no lock.
         unsafe {
@@ -62,15 +62,15 @@ impl Process {
                 system::close_on_exec(kept, false)?;
                 for &bell in &bells {
                     // SAFETY: as above, because the segment outlives the call.
-                    system::close_on_exec(std::os::fd::BorrowedFd::borrow_raw(bell), false)?;
+                    system::close_on_exec(BorrowedFd::borrow_raw(bell), false)?;
                 }
                 if let Some(limit) = descriptor_limit {
                     // It was granted to this process before; a rank with a higher limit is better than none.
                     let _ = system::limit_descriptors(limit);
                 }
-                if let Some(processor) = processor {
+                if !processors.is_empty() {
                     // A refused binding is no failure; the rank reports where it runs.
-                    let _ = system::bind_to_processor(processor);
+                    let _ = system::bind_to_processors(&processors);
                 }
                 Ok(())
             });
@@ -106,6 +106,23 @@ impl Process {
         caught.is_some_and(|bits| bits & 1 << (signal - 1) != 0)
     }
 
+    /// Returns the descriptor that is readable once the process has ended, if the system has such.
+    pub(super) fn end(&self) -> Option<BorrowedFd<'_>> {
+        self.end.as_ref().map(OwnedFd::as_fd)
+    }
+
+    /// Returns whether the process has ended, without collecting its status.
+    pub(super) fn has_ended(&self) -> bool {
+        // SAFETY: the system writes into a live structure. The process was not collected yet, so its number was not
+        // reused; WNOWAIT leaves its status to be collected.
+        unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            libc::waitid(libc::P_PID, self.child.id(), &mut info, options) == 0
+                && info.si_pid() != 0
+        }
+    }
+
     /// Collects the status of a process that has ended.
     pub(super) fn collect(&mut self) -> io::Result<ExitStatus> {
         self.child.wait()
@@ -120,8 +137,11 @@ fn place_words(rank: usize, memory: RawFd, reports: RawFd, bells: &[RawFd]) -> S
 
 /// Connects a rank's standard streams.
 fn connect(command: &mut Command, options: &LaunchOptions, rank: usize) -> io::Result<()> {
-    let reads = options.any_program && rank == 0;
-    command.stdin(if reads { Stdio::inherit() } else { Stdio::null() });
+    command.stdin(match &options.input {
+        Input::Of(reader) if options.any_program && *reader == rank => Stdio::inherit(),
+        Input::Each(files) if options.any_program => files[rank].try_clone()?.into(),
+        Input::Of(_) | Input::Empty | Input::Each(_) => Stdio::null(),
+    });
     if let Some(streams) = options.streams.get(rank) {
         command.stdout(streams.output.try_clone()?).stderr(streams.error.try_clone()?);
     }
@@ -156,11 +176,16 @@ fn die_with(launcher: u32) -> io::Result<()> {
     Ok(())
 }
 
-fn process_descriptor(process: u32) -> io::Result<OwnedFd> {
-    // SAFETY: no memory is involved, and a descriptor that was just returned has no other owner.
-    unsafe {
-        let fd = libc::syscall(libc::SYS_pidfd_open, process as libc::pid_t, 0);
-        Ok(OwnedFd::from_raw_fd(check(fd as libc::c_int)?))
+/// Returns a descriptor that is readable once a process has ended. `None` if the kernel has none (before Linux 5.3), or
+/// if a filter of system calls refuses it.
+fn process_descriptor(process: u32) -> io::Result<Option<OwnedFd>> {
+    // SAFETY: no memory is involved.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, process as libc::pid_t, 0) };
+    match check(fd as libc::c_int) {
+        // SAFETY: a descriptor that was just returned has no other owner.
+        Ok(fd) => Ok(Some(unsafe { OwnedFd::from_raw_fd(fd) })),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM)) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -174,11 +199,5 @@ fn explain(error: &io::Error) -> String {
         }
         Some(libc::ENOMEM) => format!("{error}: use fewer ranks"),
         _ => error.to_string(),
-    }
-}
-
-impl AsFd for Process {
-    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
-        self.end.as_fd()
     }
 }

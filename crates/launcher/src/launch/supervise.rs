@@ -13,6 +13,8 @@ use crate::page::State;
 
 /// Time in which ranks may end by themselves after the run is aborted, before they are killed.
 const GRACE: Duration = Duration::from_millis(300);
+/// Interval of the checks for ranks that have ended, on systems without descriptors of processes.
+const END_CHECK: Duration = Duration::from_millis(10);
 
 /// Supervises ranks, passes their reports on, and ends the run on a failure.
 pub(super) struct Supervisor<'a> {
@@ -97,15 +99,23 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Ends the run if no rank can ever continue.
+    /// Ends the run if no rank can ever continue, or if its time is over.
     fn check_progress(&mut self) {
         if self.kill_at.is_some() || self.running.is_empty() {
             return;
         }
         let Some(watcher) = &mut self.watcher else { return };
-        if let Finding::Hang(ranks) = watcher.check(self.memory) {
-            self.failure.get_or_insert(LaunchError::Hang { ranks });
-            self.abort(None, "no rank could go on");
+        if let Finding::End(reason) = watcher.check(self.memory) {
+            let why = match reason {
+                LaunchError::Hang { .. } => "no rank could go on",
+                _ => {
+                    // A program may have something to do before it ends, as on a signal of the user.
+                    self.running.iter().for_each(|process| process.signal(libc::SIGTERM));
+                    "the time of the run is over"
+                }
+            };
+            self.failure.get_or_insert(reason);
+            self.abort(None, why);
         }
     }
 
@@ -121,21 +131,35 @@ impl<'a> Supervisor<'a> {
 
     /// Sleeps until an event. Returns for each running rank whether it has reports and whether it has ended.
     fn poll(&mut self) -> Vec<(bool, bool)> {
+        // The system ignores entries with a negative descriptor.
         let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let mut entries = vec![entry(self.signals.event.as_raw_fd())];
         for process in &self.running {
             entries.push(entry(process.reports.descriptor()));
-            entries.push(entry(process.end.as_raw_fd()));
+            entries.push(entry(process.end().map_or(-1, |end| end.as_raw_fd())));
         }
         let limit = match (self.kill_at, &self.watcher) {
-            (None, None) => -1,
-            (None, Some(watcher)) => watcher.interval().as_millis() as i32,
-            (Some(at), _) => at.saturating_duration_since(Instant::now()).as_millis() as i32 + 1,
+            (None, None) => None,
+            (None, Some(watcher)) => Some(watcher.interval()),
+            (Some(at), _) => Some(at.saturating_duration_since(Instant::now())),
+        };
+        let sees_all_ends = self.running.iter().all(|process| process.end().is_some());
+        let limit = match limit {
+            Some(limit) if sees_all_ends => limit.as_millis() as i32 + 1,
+            None if sees_all_ends => -1,
+            limit => limit.map_or(END_CHECK, |limit| limit.min(END_CHECK)).as_millis() as i32,
         };
         // SAFETY: the entries are live, and their number is right. A signal that interrupts leaves no entry ready.
         unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, limit) };
         let readable = |entry: &libc::pollfd| entry.revents & (libc::POLLIN | libc::POLLHUP) != 0;
-        entries[1..].chunks(2).map(|pair| (readable(&pair[0]), readable(&pair[1]))).collect()
+        let state = |(pair, process): (&[libc::pollfd], &Process)| {
+            let has_ended = match process.end() {
+                Some(_) => readable(&pair[1]),
+                None => process.has_ended(),
+            };
+            (readable(&pair[0]), has_ended)
+        };
+        entries[1..].chunks(2).zip(&self.running).map(state).collect()
     }
 
     fn pass_signals_on(&mut self) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::activity::{Activity, RankActivity, ThreadWait};
-use super::error::{ACTIVITIES, HANG, standstill_in_words};
+use super::error::{ACTIVITIES, HANG, LaunchError, standstill_in_words};
 use super::standstill::{RankState, Standstill};
 use super::whole_run::{HostPart, WholeRun};
 use crate::memory::RunMemory;
@@ -25,6 +25,8 @@ pub struct Watch {
     pub on_hang: OnHang,
     /// Also report the activity of all ranks whenever none has moved for this long.
     pub standstill: Option<Duration>,
+    /// Ends the run after this time.
+    pub limit: Option<Duration>,
     /// Receives the activity of all ranks: after a standstill, on SIGUSR1, and on a hang that does not end the run. If
     /// the ranks are a part of a larger run, whoever started that run receives it instead.
     pub report: fn(&str, &[RankActivity]),
@@ -50,18 +52,22 @@ enum Reason {
     WholeRun,
     Standstill(Duration),
     Signal,
+    /// The time of the run is over.
+    Limit(Duration),
 }
 
 /// The result of a check.
 pub(super) enum Finding {
-    /// No rank can ever continue, and the run must end.
-    Hang(Vec<RankActivity>),
+    /// The run must end.
+    End(LaunchError),
     Nothing,
 }
 
 /// The watch over one run.
 pub(super) struct Watcher {
     watch: Watch,
+    /// The limit of the run, and the end of that time, until it has passed.
+    limit: Option<(Duration, Instant)>,
     /// Numbers of the ranks in reports, if they are not their own.
     names: Vec<usize>,
     whole_run: Option<HostPart>,
@@ -87,6 +93,7 @@ impl Watcher {
     ) -> Self {
         Watcher {
             watch,
+            limit: watch.limit.map(|limit| (limit, Instant::now() + limit)),
             names,
             whole_run: whole_run.map(HostPart::new),
             standstill: Standstill::default(),
@@ -106,10 +113,12 @@ impl Watcher {
 
     /// Returns the time until the next check.
     pub(super) fn interval(&self) -> Duration {
-        match self.does_any_wait || self.asking.is_some() {
+        let interval = match self.does_any_wait || self.asking.is_some() {
             true => CHECK_INTERVAL,
             false => IDLE_CHECK_INTERVAL,
-        }
+        };
+        let rest = self.limit.map(|(_, end)| end.saturating_duration_since(Instant::now()));
+        rest.map_or(interval, |rest| rest.min(interval))
     }
 
     /// Checks the state of the ranks.
@@ -136,6 +145,10 @@ impl Watcher {
         }
         if self.whole_run.as_ref().is_some_and(|part| part.run().asks_for_activities()) {
             self.ask_for(Reason::WholeRun, memory);
+            return Finding::Nothing;
+        }
+        if let Some((limit, _)) = self.limit.take_if(|(_, end)| now >= *end) {
+            self.ask_for(Reason::Limit(limit), memory);
             return Finding::Nothing;
         }
         let detects_hangs = self.watch.on_hang != OnHang::Ignore && !self.has_reported_hang;
@@ -199,7 +212,10 @@ impl Watcher {
         let ranks: Vec<RankActivity> = (0..memory.ranks()).map(activity).collect();
         let report = self.watch.report;
         match reason {
-            Reason::Hang if self.watch.on_hang == OnHang::End => return Finding::Hang(ranks),
+            Reason::Hang if self.watch.on_hang == OnHang::End => {
+                return Finding::End(LaunchError::Hang { ranks });
+            }
+            Reason::Limit(limit) => return Finding::End(LaunchError::OutOfTime { limit, ranks }),
             Reason::Hang => {
                 self.has_reported_hang = true;
                 report(HANG, &ranks);

@@ -17,7 +17,10 @@ pub(crate) const PLACE_VARIABLE: &str = "CORNERSTONE_LOCAL_RANK";
 
 /// The same for any program, which joins through a library if it joins at all. The name differs so that a program which
 /// starts ranks itself, as the command line does, does not take itself for one of them.
-pub(crate) const LIBRARY_PLACE_VARIABLE: &str = "CORNERSTONE_MPI_RANK";
+pub(crate) const LIBRARY_PLACE_VARIABLE: &str = "CORNERSTONE_MPI_SEAT";
+
+/// Variable by which older launchers passed a place. Without a look at it, each of their ranks would be a run of its own.
+const PLACE_OF_OLDER_LAUNCHERS: &str = "CORNERSTONE_MPI_RANK";
 
 /// The place of a rank as its environment gives it: `rank=R memory=FD reports=FD`, and `bell=FD` for each rank if ranks
 /// have bells.
@@ -41,7 +44,14 @@ impl Seat {
     /// As [`take`](Seat::take), for a library in any program: if the process was started with
     /// [`any_program`](crate::LaunchOptions::any_program).
     pub fn take_in_library() -> Option<Result<Self>> {
-        take_by(LIBRARY_PLACE_VARIABLE)
+        take_by(LIBRARY_PLACE_VARIABLE).or_else(|| {
+            let words = std::env::var(PLACE_OF_OLDER_LAUNCHERS).ok()?;
+            words.contains("memory=").then(|| {
+                let reason = "the launcher is an older version than the MPI library of the program: \
+                              start it by the mpiexec that belongs to the library";
+                Err(Error::System { what: "joining the run".into(), reason: reason.into() })
+            })
+        })
     }
 
     /// Creates a run of this process alone, without a launcher.

@@ -21,7 +21,7 @@ use crate::abi::*;
 use crate::chosen::Chosen;
 use crate::failure::{Error, Result, ensure, error_of};
 use crate::handle::{Table, is_predefined};
-use crate::handler::Handler;
+use crate::handler::{self, Handler};
 use crate::process::{Phase, not_running, process};
 use crate::shared::Shared;
 use crate::text;
@@ -109,7 +109,7 @@ pub(crate) fn register(new: Option<Communicator>, old: &Object) -> Comm {
 /// Creates MPI_COMM_WORLD and MPI_COMM_SELF.
 pub(crate) fn predefine(universe: &Universe<Chosen>) {
     let mut table = COMMUNICATORS.borrow_mut();
-    let object = |one: &Rc<Communicator>| Object::new(one.clone(), Rc::new(Handler::Fatal));
+    let object = |one: &Rc<Communicator>| Object::new(one.clone(), Rc::new(handler::initial()));
     table.predefine(COMM_WORLD, object(universe.world()));
     table.predefine(COMM_SELF, object(universe.own()));
 }

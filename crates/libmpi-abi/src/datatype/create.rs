@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use mpi::{Datatype as Type, Distribution, Order, Spread, Unit};
 
-use super::table::{add, get};
+use super::table::{FortranKind, add, get, once};
 use crate::abi::*;
 use crate::arguments::IntOrCount;
 use crate::failure::{Result, ensure, error_of};
@@ -184,16 +184,18 @@ fn wanted(number: c_int) -> Option<c_int> {
 }
 
 pub(crate) unsafe fn f90_real(digits: c_int, range: c_int, new: *mut Datatype) -> Result {
-    *new = add(Type::fortran_real(wanted(digits), wanted(range))?);
+    let make = || Type::fortran_real(wanted(digits), wanted(range));
+    *new = once(FortranKind::Real(digits, range), make)?;
     Ok(())
 }
 
 pub(crate) unsafe fn f90_complex(digits: c_int, range: c_int, new: *mut Datatype) -> Result {
-    *new = add(Type::fortran_complex(wanted(digits), wanted(range))?);
+    let make = || Type::fortran_complex(wanted(digits), wanted(range));
+    *new = once(FortranKind::Complex(digits, range), make)?;
     Ok(())
 }
 
 pub(crate) unsafe fn f90_integer(range: c_int, new: *mut Datatype) -> Result {
-    *new = add(Type::fortran_integer(wanted(range))?);
+    *new = once(FortranKind::Integer(range), || Type::fortran_integer(wanted(range)))?;
     Ok(())
 }

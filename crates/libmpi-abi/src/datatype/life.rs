@@ -2,11 +2,10 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use super::table::{TYPES, get};
+use super::table::{TYPES, get, is_predefined};
 use crate::abi::*;
 use crate::attribute::{self, For};
 use crate::failure::{Result, ensure};
-use crate::handle::is_predefined;
 use crate::text;
 
 pub(crate) unsafe fn commit(datatype: *mut Datatype) -> Result {
@@ -16,7 +15,7 @@ pub(crate) unsafe fn commit(datatype: *mut Datatype) -> Result {
 
 pub(crate) unsafe fn free(datatype: *mut Datatype) -> Result {
     let object = get(*datatype)?;
-    ensure!(!is_predefined(*datatype), ERR_TYPE, "a predefined datatype cannot be freed");
+    ensure!(!is_predefined(*datatype, &object), ERR_TYPE, "a predefined datatype cannot be freed");
     object.attributes().clear((*datatype).number())?;
     TYPES.remove(*datatype);
     *datatype = DATATYPE_NULL;

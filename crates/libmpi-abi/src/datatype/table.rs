@@ -1,7 +1,8 @@
 //! Datatypes by handle.
 
 use std::cell::RefCell;
-use std::ffi::c_void;
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 
 use call_stack::CallSite;
@@ -13,7 +14,7 @@ use mpi::{Datatype as Type, Memory};
 
 use crate::abi::*;
 use crate::failure::{Result, ensure, error_of};
-use crate::handle::{Objects, Table, is_predefined};
+use crate::handle::{self, Objects, Table};
 use crate::shared::Shared;
 
 /// The predefined types of one element each.
@@ -110,8 +111,41 @@ pub(super) static TYPES: Objects<Type> = Shared::new(|| {
 
 /// Returns the calls that have made the datatypes of the program which are not freed.
 pub(crate) fn makers() -> Vec<CallSite> {
-    TYPES.makers()
+    TYPES.borrow().makers_of(|one| !is_of_fortran(one))
 }
+
+/// Returns whether a type was made by digits and range. Such types count as predefined: they are not freed, and the same
+/// arguments return the same handle (MPI 5.0, section 19.1.9).
+fn is_of_fortran(of: &Type) -> bool {
+    use mpi::Construction::{FortranComplex, FortranInteger, FortranReal};
+    matches!(of.made(), FortranReal { .. } | FortranComplex { .. } | FortranInteger { .. })
+}
+
+/// Returns whether a program may not free a type.
+pub(super) fn is_predefined(handle: Datatype, of: &Type) -> bool {
+    handle::is_predefined(handle) || is_of_fortran(of)
+}
+
+/// Returns the handle of the type that Fortran's function makes of these arguments, as it was returned before.
+pub(super) fn once(of: FortranKind, make: impl FnOnce() -> Result<Rc<Type>>) -> Result<Datatype> {
+    if let Some(&known) = FORTRAN_TYPES.borrow().get(&of) {
+        return Ok(known);
+    }
+    let handle = add(make()?);
+    FORTRAN_TYPES.borrow_mut().insert(of, handle);
+    Ok(handle)
+}
+
+/// The arguments of Fortran's functions for types.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum FortranKind {
+    Real(c_int, c_int),
+    Complex(c_int, c_int),
+    Integer(c_int),
+}
+
+static FORTRAN_TYPES: Shared<RefCell<HashMap<FortranKind, Datatype>>> =
+    Shared::new(RefCell::default);
 
 /// Returns the length of plain data: elements without gaps, at a valid address.
 #[inline(always)]
@@ -151,7 +185,7 @@ pub(super) fn add(made: Rc<Type>) -> Datatype {
 /// since the first may be freed.
 pub(crate) fn own_handle(object: &Rc<Type>) -> Datatype {
     let own = Datatype(object.number());
-    if is_predefined(own) { own } else { add(object.clone()) }
+    if is_predefined(own, object) { own } else { add(object.clone()) }
 }
 
 /// Returns a handle of a type, if it has one. There may be several: the one that is stored with the type is the newest,

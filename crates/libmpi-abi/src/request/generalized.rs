@@ -17,6 +17,8 @@ pub(super) struct Generalized {
     cancel: *mut c_void,
     extra: *mut c_void,
     complete: Cell<bool>,
+    /// True if the program has freed the request. Its handle stays valid until its completion.
+    pub(super) is_freed: Cell<bool>,
     /// The status that the program returned last.
     status: Cell<Status>,
 }
@@ -79,7 +81,8 @@ pub(crate) unsafe fn generalized_start(
 ) -> Result {
     let engine = engine()?;
     let (complete, status) = (Cell::new(false), Cell::new(Status::empty()));
-    let one = Rc::new(Generalized { query, free, cancel, extra, complete, status });
+    let is_freed = Cell::new(false);
+    let one = Rc::new(Generalized { query, free, cancel, extra, complete, is_freed, status });
     let object = mpi::Request::generalized(engine, one.clone());
     let object = Object { generalized: Some(one), ..Object::of(object) };
     *request = REQUESTS.borrow_mut().add(Rc::new(object));
@@ -91,5 +94,9 @@ pub(crate) unsafe fn generalized_complete(request: Request) -> Result {
     let one = object.generalized.as_ref();
     let one = one.ok_or_else(|| error_of(ERR_REQUEST, "not a generalized request"))?;
     one.complete.set(true);
+    if one.is_freed.get() {
+        REQUESTS.borrow_mut().remove(request);
+        return mpi::Generalized::release(&**one);
+    }
     Ok(())
 }

@@ -17,7 +17,11 @@ pub(crate) unsafe fn start_all(count: c_int, requests: *mut Request) -> Result {
 
 pub(crate) unsafe fn free(request: *mut Request) -> Result {
     let object = given(*request)?;
-    REQUESTS.borrow_mut().remove(*request);
+    match object.generalized.as_ref().filter(|one| !mpi::Generalized::is_complete(&***one)) {
+        // The program completes it by a copy of the handle.
+        Some(active) => active.is_freed.set(true),
+        None => drop(REQUESTS.borrow_mut().remove(*request)),
+    }
     LIGHT_REQUESTS.take(*request);
     *request = REQUEST_NULL;
     object.request.free()

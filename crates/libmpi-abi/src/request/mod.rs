@@ -78,7 +78,8 @@ pub(crate) fn partitioned(request: Request) -> Result<Rc<Partitioned<Chosen>>> {
 
 /// Returns the calls that have made the requests which are not freed.
 pub(crate) fn makers() -> Vec<CallSite> {
-    let mut all = REQUESTS.borrow().makers();
+    let is_freed = |one: &Object| one.generalized.as_ref().is_some_and(|one| one.is_freed.get());
+    let mut all = REQUESTS.borrow().makers_of(|one| !is_freed(one));
     all.extend(LIGHT_REQUESTS.makers());
     all
 }

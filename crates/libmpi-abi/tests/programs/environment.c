@@ -62,6 +62,71 @@ static void information(void) {
     CHECK(info == MPI_INFO_NULL);
 }
 
+/* Memory has the alignment that is asked for, whatever its length and whoever gives it. */
+static void alignments(void) {
+    for (size_t bytes = 16; bytes <= 1 << 21; bytes *= 8) {
+        char text[16];
+        MPI_Info info;
+        MPI_Win window;
+        void *memory[8], *base;
+        snprintf(text, sizeof text, "%zu", bytes);
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "mpi_minimum_memory_alignment", text);
+        MPI_Info_set(info, "alloc_shared_noncontig", "true");
+        for (int i = 0; i < 8; i++) {
+            MPI_Alloc_mem(1 + i * 3000, info, &memory[i]);
+            CHECK((size_t)memory[i] % bytes == 0);
+            memset(memory[i], 1, 1 + i * 3000);
+        }
+        for (int i = 0; i < 8; i++) MPI_Free_mem(memory[i]);
+        for (int length = 33; length < 10000; length += 4000) {
+            MPI_Win_allocate(length, 1, info, MPI_COMM_WORLD, &base, &window);
+            CHECK((size_t)base % bytes == 0);
+            memset(base, 1, length);
+            MPI_Win_free(&window);
+            MPI_Win_allocate_shared(length + rank, 1, info, MPI_COMM_WORLD, &base, &window);
+            CHECK((size_t)base % bytes == 0);
+            memset(base, 1, length + rank);
+            MPI_Win_free(&window);
+        }
+        /* One piece for all: it begins where it must. */
+        MPI_Info_set(info, "alloc_shared_noncontig", "false");
+        MPI_Win_allocate_shared(17, 1, info, MPI_COMM_WORLD, &base, &window);
+        CHECK(rank != 0 || (size_t)base % bytes == 0);
+        MPI_Win_free(&window);
+        MPI_Info_free(&info);
+    }
+}
+
+static int query(void *extra, MPI_Status *status) {
+    (void)extra, (void)status;
+    return MPI_SUCCESS;
+}
+static int release(void *extra) {
+    ++*(int *)extra;
+    return MPI_SUCCESS;
+}
+static int cancel(void *extra, int is_complete) {
+    (void)extra, (void)is_complete;
+    return MPI_SUCCESS;
+}
+
+/* A request that is freed before it is complete is released when it is. */
+static void freed_early(void) {
+    int released = 0;
+    MPI_Request request, copy;
+    MPI_Grequest_start(query, release, cancel, &released, &request);
+    copy = request;
+    MPI_Request_free(&request);
+    CHECK(request == MPI_REQUEST_NULL && released == 0);
+    CHECK(MPI_Grequest_complete(copy) == MPI_SUCCESS && released == 1);
+    MPI_Grequest_start(query, release, cancel, &released, &request);
+    MPI_Grequest_complete(request);
+    CHECK(released == 1);
+    MPI_Request_free(&request);
+    CHECK(released == 2);
+}
+
 int main(int argc, char **argv) {
     int flag, version, subversion, length, class, code;
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -95,6 +160,8 @@ int main(int argc, char **argv) {
     MPI_Free_mem(memory);
     attributes();
     information();
+    alignments();
+    freed_early();
     MPI_Finalize();
     MPI_Finalized(&flag);
     CHECK(flag);

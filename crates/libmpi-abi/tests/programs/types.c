@@ -55,6 +55,41 @@ static void places(void) {
     lies_at(type, (int[]){1, 3}, 2, 5);
     MPI_Type_create_darray(2, 1, 1, (int[]){5}, (int[]){MPI_DISTRIBUTE_BLOCK}, (int[]){MPI_DISTRIBUTE_DFLT_DARG}, (int[]){2}, MPI_ORDER_C, MPI_BYTE, &type);
     lies_at(type, (int[]){3, 4}, 2, 5);
+    /* A block may be longer than the dimension: the first process has all five. */
+    const int kinds[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_BLOCK};
+    for (int kind = 0; kind < 2; kind++) {
+        int bytes;
+        MPI_Type_create_darray(2, 0, 1, (int[]){5}, &kinds[kind], (int[]){64}, (int[]){2}, MPI_ORDER_C, MPI_BYTE, &type);
+        lies_at(type, (int[]){0, 1, 2, 3, 4}, 5, 5);
+        MPI_Type_create_darray(2, 1, 1, (int[]){5}, &kinds[kind], (int[]){64}, (int[]){2}, MPI_ORDER_C, MPI_BYTE, &type);
+        MPI_Type_size(type, &bytes);
+        CHECK(bytes == 0);
+        MPI_Type_free(&type);
+        int code = MPI_Type_create_darray(2, 0, 1, (int[]){5}, &kinds[kind], (int[]){0}, (int[]){2}, MPI_ORDER_C, MPI_BYTE, &type);
+        CHECK(class_of(code) == MPI_ERR_ARG);
+    }
+    int code = MPI_Type_create_darray(2, 0, 1, (int[]){5}, &kinds[1], (int[]){2}, (int[]){2}, MPI_ORDER_C, MPI_BYTE, &type);
+    CHECK(class_of(code) == MPI_ERR_ARG);
+}
+
+/* Types by digits and range count as predefined: the same arguments give the same handle, which is not freed. */
+static void of_fortran(void) {
+    MPI_Datatype one, same, other, integer, copy;
+    MPI_Type_create_f90_real(12, 100, &one);
+    MPI_Type_create_f90_real(12, 100, &same);
+    MPI_Type_create_f90_real(12, 101, &other);
+    MPI_Type_create_f90_integer(9, &integer);
+    CHECK(one == same && one != other);
+    copy = one;
+    CHECK(class_of(MPI_Type_free(&copy)) == MPI_ERR_TYPE && copy == one);
+    MPI_Type_dup(one, &copy);
+    CHECK(copy != one && MPI_Type_free(&copy) == MPI_SUCCESS);
+    /* A query returns the handle itself, as of a predefined type. */
+    MPI_Datatype pair, part;
+    MPI_Type_contiguous(2, integer, &pair);
+    MPI_Type_get_contents(pair, 1, 0, 1, (int[1]){0}, (MPI_Aint[1]){0}, &part);
+    CHECK(part == integer);
+    MPI_Type_free(&pair);
 }
 
 /* Bounds that were set by hand count alone where there are any, and an empty part has none. */
@@ -133,6 +168,7 @@ int main(int argc, char **argv) {
     begin(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     places();
+    of_fortran();
     bounds();
     large();
     gaps(0);

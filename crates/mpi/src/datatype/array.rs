@@ -54,12 +54,14 @@ impl Distribution {
     /// Returns the parts of a dimension of `length` that process `place` of `processes` has.
     fn parts(self, length: i64, processes: i64, place: i64) -> Result<Vec<(i64, i64)>> {
         let block = self.block(length, processes);
-        let fits = processes > 0 && (1..=length).contains(&block);
+        let fits = processes > 0 && length > 0 && block > 0;
         ensure!(
             fits,
             ErrorClass::Argument,
             "blocks of {block} in a dimension of {length} over {processes} processes"
         );
+        // A longer block is that of the first process, and the others have nothing.
+        let block = block.min(length);
         let covers = !matches!(self, Distribution::Block(_)) || block * processes >= length;
         ensure!(
             covers,

@@ -30,9 +30,6 @@ pub(crate) trait Orphan<E> {
     /// Returns whether it has ended.
     fn has_ended(&self, endpoint: &E) -> bool;
 
-    /// Returns whether the process waits for it before it leaves the run.
-    fn is_waited_for(&self) -> bool;
-
     /// Handles the end.
     fn settle(&self, endpoint: &mut E);
 }

@@ -17,7 +17,7 @@ pub trait Generalized {
     /// Returns its status, after its completion.
     fn status(&self) -> (Status, Result);
 
-    /// Called when the request is freed.
+    /// Called when the request is freed after its completion. If it was freed before, whoever completes it calls this.
     ///
     /// # Errors
     /// Any error that the program chooses.

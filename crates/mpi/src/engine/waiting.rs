@@ -169,14 +169,12 @@ impl<E: Endpoint> Engine<E> {
         Ok(())
     }
 
-    /// Waits for the orphans, except those that only the program can end, which may never happen.
+    /// Waits for the orphans.
     ///
     /// # Errors
     /// Errors that end the run.
     pub(crate) fn finish_orphans(&self) -> Result {
         let orphans = self.orphans.take();
-        self.wait_until(&mut |endpoint| {
-            orphans.iter().filter(|one| one.is_waited_for()).all(|one| one.has_ended(endpoint))
-        })
+        self.wait_until(&mut |endpoint| orphans.iter().all(|one| one.has_ended(endpoint)))
     }
 }

@@ -22,13 +22,15 @@ impl<E: Endpoint + 'static> Request<E> {
         Ok(())
     }
 
-    /// Frees the request. An operation in progress continues to its end, and its memory is needed until then.
+    /// Frees the request. An operation in progress continues to its end, and its memory is needed until then. A
+    /// generalized request that is not complete is released by whoever completes it.
     ///
     /// # Errors
     /// Errors of a generalized request's program, and of [`Engine::endpoint`](crate::Engine::endpoint).
     pub fn free(&self) -> Result {
         match self.action.take() {
             Some(Action::Generalized(one)) if one.is_complete() => one.release(),
+            Some(Action::Generalized(_)) => Ok(()),
             Some(action) => self.engine.adopt(Box::new(Freed(Request::new(&self.engine, action)))),
             None => self.engine.settle_orphans(),
         }
@@ -84,10 +86,6 @@ struct Freed<E: Endpoint>(Request<E>);
 impl<E: Endpoint> Orphan<E> for Freed<E> {
     fn has_ended(&self, endpoint: &E) -> bool {
         self.0.has_ended(endpoint)
-    }
-
-    fn is_waited_for(&self) -> bool {
-        !matches!(&*self.0.action.borrow(), Some(Action::Generalized(_)))
     }
 
     fn settle(&self, endpoint: &mut E) {

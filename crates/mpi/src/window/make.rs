@@ -61,12 +61,14 @@ impl<E: Endpoint + 'static> Window<E> {
     pub fn allocate(of: &Communicator<E>, bytes: i64, unit: i64, info: Info) -> Result<Self> {
         let bytes = check(bytes, unit)?;
         let arguments = MemberArguments { flavor: Flavor::Allocate, bytes, unit };
+        let aligned = Aligned::of(&info);
         Window::open(of, arguments, info, |own, _| {
-            let made = allocate(own, bytes.max(1) as usize)?;
-            Ok(made.unwrap_or_else(|| {
-                let storage = Storage::zeroed(bytes.max(1) as usize);
+            let bytes = aligned.bytes(bytes);
+            let made = allocate(own, bytes)?;
+            Ok(aligned.place(made.unwrap_or_else(|| {
+                let storage = Storage::zeroed(bytes);
                 (storage.address(), Allocation::Own(storage))
-            }))
+            })))
         })
     }
 
@@ -86,9 +88,10 @@ impl<E: Endpoint + 'static> Window<E> {
         let arguments = MemberArguments { flavor: Flavor::Shared, bytes, unit };
         let hint = info.get("alloc_shared_noncontig");
         let is_contiguous = hint.is_none_or(|value| value != "true");
+        let aligned = Aligned::of(&info);
         Window::open(of, arguments, info, |own, all| match is_contiguous {
-            true => allocate_together(own, all),
-            false => allocate_apart(own, bytes),
+            true => allocate_together(own, all, aligned),
+            false => allocate_apart(own, bytes, aligned),
         })
     }
 
@@ -182,6 +185,27 @@ fn gather<E: Endpoint + 'static>(of: &Communicator<E>, mine: &[u8]) -> Result<Ve
     allgather_bytes(CollectiveContext::next(of.context(), call_id), mine)
 }
 
+/// The alignment of allocated memory.
+#[derive(Clone, Copy)]
+struct Aligned(usize);
+
+impl Aligned {
+    fn of(info: &Info) -> Self {
+        Aligned(info.alignment().unwrap_or(1))
+    }
+
+    /// Returns the length to allocate for so many bytes, of which at least one is needed for an address.
+    fn bytes(self, bytes: u64) -> usize {
+        (bytes.max(1) as usize).saturating_add(self.0 - 1)
+    }
+
+    /// Returns the memory from its first aligned address on.
+    fn place(self, (start, made): Memory) -> Memory {
+        let gap = (start as usize).wrapping_neg() & (self.0 - 1);
+        (start.wrapping_add(gap), made)
+    }
+}
+
 /// Allocates memory of the fabric, if it has any.
 fn allocate<E: Endpoint>(own: &Communicator<E>, bytes: usize) -> Result<Option<Memory>> {
     let memory = own.engine().endpoint()?.allocate(bytes);
@@ -202,14 +226,15 @@ fn allocate_or_own<E: Endpoint>(own: &Communicator<E>, bytes: usize) -> Result<O
     }))
 }
 
-/// Lets the first member allocate the memory of all, consecutively.
+/// Lets the first member allocate the memory of all, consecutively: the alignment is that of the first part.
 fn allocate_together<E: Endpoint + 'static>(
     own: &Communicator<E>,
     lengths: &[u64],
+    aligned: Aligned,
 ) -> Result<Memory> {
     let all: u64 = lengths.iter().sum();
     let whole = match own.rank() {
-        0 => allocate_or_own(own, all.max(1) as usize)?,
+        0 => allocate_or_own(own, aligned.bytes(all))?.map(|memory| aligned.place(memory)),
         _ => None,
     };
     if own.size() == 1 {
@@ -232,9 +257,13 @@ fn allocate_together<E: Endpoint + 'static>(
 }
 
 /// Lets each member allocate its own.
-fn allocate_apart<E: Endpoint + 'static>(own: &Communicator<E>, bytes: u64) -> Result<Memory> {
-    let made = allocate_or_own(own, bytes.max(1) as usize)?;
-    agree(own, made)
+fn allocate_apart<E: Endpoint + 'static>(
+    own: &Communicator<E>,
+    bytes: u64,
+    aligned: Aligned,
+) -> Result<Memory> {
+    let made = allocate_or_own(own, aligned.bytes(bytes))?;
+    agree(own, made.map(|memory| aligned.place(memory)))
 }
 
 /// Fails at all members if one of them lacks the value.

@@ -1,14 +1,15 @@
 //! Properties of a program's file: whether it can run in virtual time, and whether its calls can be recorded.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use launcher::OtherProgram;
 
+use super::other_mpi;
 use crate::failure::Failure;
-use crate::linked_program::{Linked, find};
+use crate::linked::{Linked, find};
 
 const SET_USER_OR_GROUP: u32 = 0o6000;
 /// Beginnings of the names of other MPIs' libraries: Open MPI's, and those of older MPICHs.
@@ -35,20 +36,25 @@ impl Purpose {
     }
 }
 
-/// Checks the first program of a run, and the others.
+/// Checks the first program of a run, and the others. `environment` are the variables of their ranks.
 pub(super) fn check_all(
     first: &OsStr,
     others: &[OtherProgram],
     purpose: Purpose,
+    environment: &[(OsString, OsString)],
 ) -> Result<(), Failure> {
     let mut programs =
         [first.as_ref()].into_iter().chain(others.iter().map(|other| &*other.program));
-    programs.try_for_each(|program| check(program, purpose))
+    programs.try_for_each(|program| check(program, purpose, environment))
 }
 
 /// Refuses a program that no preloaded library reaches, or that brings another MPI. A file that is no program file,
 /// such as a script, is accepted. So is a file that cannot be found or read, because its start reports the error.
-fn check(program: &Path, purpose: Purpose) -> Result<(), Failure> {
+fn check(
+    program: &Path,
+    purpose: Purpose,
+    environment: &[(OsString, OsString)],
+) -> Result<(), Failure> {
     let Some(path) = find(program) else { return Ok(()) };
     let (Ok(metadata), Ok(bytes)) = (fs::metadata(&path), fs::read(&path)) else { return Ok(()) };
     let (name, service) = (path.display(), purpose.service());
@@ -59,13 +65,15 @@ fn check(program: &Path, purpose: Purpose) -> Result<(), Failure> {
         .hint("copy it, which drops that, or clear it with `chmod ug-s`"));
     }
     let Some(file) = Linked::read(&bytes) else { return Ok(()) };
-    if !file.has_loader {
+    if file.loader.is_none() {
         return Err(Failure::usage(format!(
             "'{name}' is linked statically, and so takes no library that {service}"
         ))
         .hint("link it without -static, against libmpi_abi.so.1"));
     }
-    match file.needed.iter().find_map(|library| refused(library, purpose)) {
+    // A name of MPICH's library may be a link to ours.
+    let is_ours = || purpose == Purpose::VirtualTime && other_mpi::brings_ours(&path, environment);
+    match file.needed.iter().find_map(|library| refused(library, purpose)).filter(|_| !is_ours()) {
         Some((why, hint)) => Err(Failure::usage(format!("'{name}' needs {why}")).hint(hint)),
         None => Ok(()),
     }
@@ -103,10 +111,10 @@ mod tests {
     fn this_program_has_a_loader_and_needs_the_c_library() {
         let bytes = fs::read("/proc/self/exe").unwrap();
         let file = Linked::read(&bytes).unwrap();
-        assert!(file.has_loader);
+        assert!(file.loader.is_some_and(|loader| loader.is_file()));
         assert!(file.needed.iter().any(|name| name.starts_with("libc.so")), "{:?}", file.needed);
         for purpose in [Purpose::VirtualTime, Purpose::Records] {
-            assert!(check(Path::new("/proc/self/exe"), purpose).is_ok());
+            assert!(check(Path::new("/proc/self/exe"), purpose, &[]).is_ok());
         }
     }
 
@@ -126,7 +134,7 @@ mod tests {
     fn what_is_no_program_file_is_let_through_and_what_runs_as_its_owner_is_not() {
         let lab = tempfile::tempdir().unwrap();
         let script = lab.path().join("script");
-        let check = |path: &Path| check(path, Purpose::Records);
+        let check = |path: &Path| check(path, Purpose::Records, &[]);
         assert!(check(&script).is_ok());
         fs::write(&script, "#!/bin/sh\n").unwrap();
         assert!(check(&script).is_ok());

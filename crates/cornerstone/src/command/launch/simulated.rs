@@ -1,6 +1,5 @@
 //! Programs on simulated machines: each process drives a rank of a machine that is simulated in this process.
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
@@ -18,6 +17,7 @@ use crate::command::predicted::{self, Predicted, RankTime};
 use crate::command::replay;
 use crate::fabric::hosts::Hosts;
 use crate::failure::Failure;
+use crate::linked;
 use crate::preloaded;
 use crate::progress::note;
 
@@ -39,10 +39,9 @@ pub(super) fn launch(
     predicted::check_ranks(arguments.ranks, &machine, &arguments.prediction)?;
     let computing = computing(arguments)?;
     let failed = |what: &str, error| Failure::failed(format!("{what}: {error}"));
-    let mut options = super::options(arguments)?;
-    options.others = others;
-    options.environment.extend(watched.environment());
-    add_virtual_time(&mut options.environment, &computing)?;
+    let mut options = super::options(arguments, others)?;
+    watched.observe(&mut options);
+    add_virtual_time(&mut options, &computing)?;
     let recorder = match &arguments.record {
         Some(path) => Some(
             Recorder::create(path, arguments.ranks, &title(arguments, &name))
@@ -65,6 +64,7 @@ pub(super) fn launch(
     processes.stop();
     let simulated = simulation.join().unwrap_or_else(|_| Err("the simulation panicked".into()));
     let (fatal, has_been_joined) = (processes.fatal(), processes.has_been_joined());
+    watched.observation.iter_mut().filter(|_| has_been_joined).for_each(Observation::note_joined);
     let processes = Arc::into_inner(processes).expect("the simulation has ended");
     let recorded = end_recording(processes, has_been_joined && simulated.is_ok(), arguments);
     if let Some(why) = fatal {
@@ -129,7 +129,7 @@ fn check(arguments: &LaunchArguments, others: &[OtherProgram]) -> Result<(), Fai
         )));
     }
     let first = arguments.program.first().expect("clap asks for a program");
-    program_file::check_all(first, others, Purpose::VirtualTime)
+    program_file::check_all(first, others, Purpose::VirtualTime, &super::variables(arguments))
 }
 
 /// Refuses options of simulations for a fabric that is no simulated machine.
@@ -192,15 +192,13 @@ fn simulate(
 }
 
 /// Adds the variables that make the program's clocks return virtual time.
-fn add_virtual_time(
-    environment: &mut Vec<(OsString, OsString)>,
-    computing: &Computing,
-) -> Result<(), Failure> {
+fn add_virtual_time(options: &mut LaunchOptions, computing: &Computing) -> Result<(), Failure> {
     let rate = match computing {
         Computing::Measured(factor) => (factor * 1000.0).round(),
         Computing::None | Computing::Recorded(_) => 0.0,
     };
-    preloaded::add(environment, preloaded::find(TIME_LIBRARY, "libvirtual-time")?);
-    environment.push((RATE_VARIABLE.into(), format!("{rate}").into()));
+    let library = preloaded::find(TIME_LIBRARY, "libvirtual-time")?;
+    preloaded::load(options, &library, linked::sanitizers);
+    options.environment.push((RATE_VARIABLE.into(), format!("{rate}").into()));
     Ok(())
 }

@@ -15,12 +15,11 @@ mod summarise;
 mod text;
 mod trace;
 
-use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
 use analysis::limits::Limits;
-use launcher::OtherProgram;
+use launcher::{LaunchOptions, OtherProgram};
 use profile::RankRecord;
 use profile::layout::{WANTS_CHECKS, WANTS_SPANS};
 
@@ -59,6 +58,8 @@ pub(super) struct Observation {
     started: String,
     /// Remarks for the reader that the records do not show.
     remarks: Vec<String>,
+    /// True if a rank is known to have called MPI_Init of our library.
+    has_joined: bool,
 }
 
 impl Observation {
@@ -80,7 +81,7 @@ impl Observation {
             return Err(Failure::usage(why)
                 .hint("leave --limits out: the report tells each call's time, waiting and bytes"));
         }
-        program_file::check_all(&arguments.program[0], others, Purpose::Records)?;
+        program_file::check_all(&arguments.program[0], others, Purpose::Records, &[])?;
         let outputs = output::prepare(options, &arguments.program[0])?;
         let limits = options.limits.as_deref().map(limits::read).transpose()?;
         let spans = if options.trace.is_some() { WANTS_SPANS } else { 0 };
@@ -104,12 +105,18 @@ impl Observation {
             command: words.collect::<Vec<_>>().join(" "),
             started: utc::now(),
             remarks: Vec::new(),
+            has_joined: false,
         }))
     }
 
-    /// Returns the variables for the environment of ranks on this host.
-    pub(super) fn environment(&self) -> Vec<(OsString, OsString)> {
-        self.memory.as_ref().map(Memory::environment).unwrap_or_default()
+    /// Lets ranks of this host record what they do.
+    pub(super) fn observe(&self, options: &mut LaunchOptions) {
+        self.memory.iter().for_each(|memory| memory.lend(options));
+    }
+
+    /// Records that a rank has called MPI_Init of our library, whether its calls were seen or not.
+    pub(super) fn note_joined(&mut self) {
+        self.has_joined = true;
     }
 
     /// Returns the records that ranks must make in addition to tables.
@@ -188,10 +195,14 @@ impl Observation {
             is_here,
             limits: self.limits.take(),
             remarks: std::mem::take(&mut self.remarks),
+            has_joined: self.has_joined,
         };
         let followed = summarise(&records, about);
         if self.checks {
             mistakes.set_checked_ranks(records.len());
+            if records.is_empty() && self.has_joined {
+                mistakes.set_unseen(summarise::UNSEEN);
+            }
             followed.mistakes.iter().for_each(|one| mistakes.add(one.clone()));
         }
         let mut words = String::new();

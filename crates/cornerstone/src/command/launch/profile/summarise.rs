@@ -34,6 +34,8 @@ pub(super) struct About {
     pub(super) state: Vec<String>,
     /// Remarks for the reader that come before those on the records.
     pub(super) remarks: Vec<String>,
+    /// True if a rank is known to have called MPI_Init of our library.
+    pub(super) has_joined: bool,
 }
 
 /// Results of the records of a run.
@@ -101,11 +103,19 @@ pub(super) fn summarise(records: &[RankRecord], about: About) -> Followed {
     Followed { messages, path, places, zero_s, mistakes, profile }
 }
 
+/// Reason why no call of ranks was seen that have called MPI_Init, and what to do.
+pub(super) const UNSEEN: &str = "the ranks have called MPI_Init past the library that records calls: the program uses libmpi.so.12, \
+                                 the interface of MPICH (as PyPI's wheel of mpi4py does), or it takes MPI's functions from a \
+                                 library that it has opened itself (dlopen and dlsym, as Julia and ctypes do); build it with \
+                                 Cornerstone's mpicc, and link it with libmpi_abi.so.1";
+
 fn remarks(records: &[RankRecord], about: &About) -> Vec<String> {
     let mut remarks = about.remarks.clone();
     let missing: Vec<usize> =
         (0..about.ranks).filter(|&rank| records.iter().all(|record| record.rank != rank)).collect();
-    if records.is_empty() {
+    if records.is_empty() && about.has_joined {
+        remarks.push(UNSEEN.into());
+    } else if records.is_empty() {
         remarks.push(
             "no rank has called MPI_Init of libmpi_abi.so.1, so nothing was seen: the program uses no MPI or another \
              library (also libmpi.so.12, Cornerstone's for programs of MPICH, whose calls are not recorded: compile \
