@@ -49,7 +49,10 @@ impl Memory {
         let shape = Shape::of(ranks, world);
         // Ranks inherit it, so it must not close when they are started.
         let file = memfd_create("cornerstone-profile", MemfdFlags::empty());
-        let file = File::from(file.map_err(|error| failed(error.into()))?);
+        let file =
+            File::from(file.map_err(|error| {
+                failed(launcher::system::refused("memfd_create", error.into()))
+            })?);
         file.set_len(shape.bytes() as u64).map_err(failed)?;
         let now = clock_gettime(ClockId::Monotonic);
         let made_ns = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;

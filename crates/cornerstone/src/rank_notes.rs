@@ -39,6 +39,7 @@ impl RankNotes {
     pub(crate) fn new(leaks: bool) -> Result<Self, Failure> {
         let file = memfd_create(NAME, MemfdFlags::empty());
         let file = file.map_err(|error| {
+            let error = launcher::system::refused("memfd_create", error.into());
             Failure::failed(format!("making the memory for notes of the ranks: {error}"))
         })?;
         Ok(RankNotes { file: File::from(file), leaks })

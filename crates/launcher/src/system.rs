@@ -15,7 +15,7 @@ pub fn check(returned: libc::c_int) -> io::Result<libc::c_int> {
 }
 
 /// Names a system call that the kernel does not have, or that a filter of a container refuses.
-fn refused(call: &str, error: io::Error) -> io::Error {
+pub fn refused(call: &str, error: io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(libc::ENOSYS | libc::EPERM) => {
             io::Error::new(error.kind(), format!("the system refuses the call {call} ({error})"))

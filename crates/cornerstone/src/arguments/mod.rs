@@ -94,6 +94,7 @@ Exit status:
   3    undecided: a --period or --require is neither refused nor proven, a search found no period,
        numbers of `compare` or `check` may have regressed, or --check has checked nothing
   122  the ranks of the program that `launch` has started waited for each other for ever
+  124  they had not ended after --timeout
   126  the program of `launch` cannot be executed
   127  the program of `launch` was not found
   130  Ctrl-C; the results so far are kept, and `cornerstone run --resume FILE` continues the run";

@@ -265,9 +265,11 @@ fn run_all(test: &str, lines_of: impl Fn(&Lab) -> Vec<String>) {
         if NOT_RUN.iter().any(|(name, _)| name == line) {
             continue;
         }
-        if let Some(file) = line.split(" --out ").nth(1) {
-            // Other lines read it, and a run replaces no file.
-            let _ = std::fs::remove_file(lab.path(file));
+        let words: Vec<&str> = line.split_whitespace().collect();
+        for pair in words.windows(2).filter(|pair| ["--out", "--record", "--to"].contains(&pair[0]))
+        {
+            // Other lines read it, and no file is replaced.
+            let _ = std::fs::remove_file(lab.path(pair[1]));
         }
         let ended = shell(&lab, &prefix, line);
         if !ended.status.is_some_and(|status| permitted(line).contains(&status)) {
