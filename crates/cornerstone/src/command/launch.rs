@@ -27,11 +27,12 @@ use crate::descriptors;
 use crate::fabric::cluster::{self, Carrier, HostTask, TaskBinding};
 use crate::fabric::hosts::Hosts;
 use crate::fabric::{binding, ofi, openmp};
-use crate::failure::{Failure, STATUS_HANG, STATUS_OUT_OF_TIME};
+use crate::failure::Failure;
 use crate::mistakes::Mistakes;
 use crate::orphans;
 use crate::rank_notes::{NOTES, RankNotes};
 use crate::streams::{self, Copying};
+use ending::explain;
 use profile::Observation;
 
 /// Variable with the number of the rank's program among several, from 0 on: MPI_APPNUM.
@@ -391,35 +392,4 @@ fn job(fabric: &LaunchFabric, ranks: usize) -> Result<Vec<u8>, Failure> {
 
 fn secret() -> Result<Secret, Failure> {
     Secret::generate().map_err(|error| Failure::failed(format!("no random numbers: {error}")))
-}
-
-/// Returns the failure of a run, and adds the mistake that has ended it.
-fn explain(error: LaunchError, mistakes: &mut Mistakes) -> Failure {
-    match error {
-        LaunchError::Hang { ref ranks } => {
-            mistakes.add(ending::of_hang(ranks));
-            Failure::status(format!("{error}\n{}", activity::describe(ranks)), STATUS_HANG)
-        }
-        LaunchError::OutOfTime { ref ranks, .. } => {
-            Failure::status(format!("{error}\n{}", activity::describe(ranks)), STATUS_OUT_OF_TIME)
-        }
-        LaunchError::RankFailed { rank, ref reason, status } => {
-            let mistake = ending::of_rank(rank, reason);
-            let reason = ending::named(reason, &mistake);
-            mistakes.add(mistake);
-            let words = LaunchError::RankFailed { rank, reason, status }.to_string();
-            let failure = Failure::status(words, status);
-            match not_started::hint_of_status(status) {
-                Some(hint) => failure.hint(hint),
-                None => failure,
-            }
-        }
-        LaunchError::Interrupted { signal } => Failure::signal(error.to_string(), signal),
-        LaunchError::BadOptions(message) => Failure::usage(message),
-        LaunchError::CannotExecute { ref program, is_missing, .. } => {
-            let status = LaunchError::status_of_missing(is_missing);
-            Failure::status(error.to_string(), status).hint(not_started::hint(program, is_missing))
-        }
-        other => Failure::failed(other.to_string()),
-    }
 }

@@ -1,10 +1,12 @@
 //! The mistake that has ended a program: the failure of a rank, or ranks that wait for each other.
 
-use launcher::{Activity, RankActivity};
+use launcher::{Activity, LaunchError, RankActivity};
 
+use super::not_started;
 use crate::activity;
 use crate::call_sites::CallSites;
-use crate::mistakes::{Mistake, Side, kind_named, kind_of};
+use crate::failure::{Failure, STATUS_HANG, STATUS_OUT_OF_TIME};
+use crate::mistakes::{Mistake, Mistakes, Side, kind_named, kind_of};
 use crate::source_place::SourcePlace;
 
 /// MistakeKind of a run in which no rank can ever continue.
@@ -13,20 +15,51 @@ const HANG: &str = "deadlock";
 /// How a rank reports an error of its own calls.
 const FAILED: &str = "failed: ";
 
+/// Returns the failure of a run, and adds the mistake that has ended it.
+pub(super) fn explain(error: LaunchError, mistakes: &mut Mistakes) -> Failure {
+    match error {
+        LaunchError::Hang { ref ranks } => {
+            mistakes.add(of_hang(ranks));
+            Failure::status(format!("{error}\n{}", activity::describe(ranks)), STATUS_HANG)
+        }
+        LaunchError::OutOfTime { ref ranks, .. } => {
+            Failure::status(format!("{error}\n{}", activity::describe(ranks)), STATUS_OUT_OF_TIME)
+        }
+        LaunchError::RankFailed { rank, ref reason, status } => {
+            let mistake = of_rank(rank, reason);
+            let reason = named(reason, &mistake);
+            mistakes.add(mistake);
+            let words = LaunchError::RankFailed { rank, reason, status }.to_string();
+            let failure = Failure::status(words, status);
+            match not_started::hint_of_status(status) {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            }
+        }
+        LaunchError::Interrupted { signal } => Failure::signal(error.to_string(), signal),
+        LaunchError::BadOptions(message) => Failure::usage(message),
+        LaunchError::CannotExecute { ref program, is_missing, .. } => {
+            let status = LaunchError::status_of_missing(is_missing);
+            Failure::status(error.to_string(), status).hint(not_started::hint(program, is_missing))
+        }
+        other => Failure::failed(other.to_string()),
+    }
+}
+
 /// Returns the mistake for which a rank has failed, with the places of its calls named.
-pub(super) fn of_rank(rank: usize, reason: &str) -> Mistake {
+fn of_rank(rank: usize, reason: &str) -> Mistake {
     let words = reason.strip_prefix(FAILED).unwrap_or(reason);
     Mistake::reported(kind_of(words), rank, CallSites::default().name_places(words))
 }
 
 /// Returns the reason of a mistake with the places of its calls named.
-pub(super) fn named(reason: &str, mistake: &Mistake) -> String {
+fn named(reason: &str, mistake: &Mistake) -> String {
     let begin = if reason.starts_with(FAILED) { FAILED } else { "" };
     format!("{begin}{}", mistake.message)
 }
 
 /// Returns the mistake for which no rank can continue.
-pub(super) fn of_hang(ranks: &[RankActivity]) -> Mistake {
+fn of_hang(ranks: &[RankActivity]) -> Mistake {
     let mut sites = CallSites::default();
     let is_waiting = |one: &&RankActivity| match &one.activity {
         Activity::Waits { .. } => true,
