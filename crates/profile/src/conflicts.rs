@@ -78,18 +78,19 @@ impl TimedAccess<'_> {
     }
 }
 
-/// Returns the calls with accesses that conflict, in the order of their ranks. None are known if events are missing.
-/// `dependence` returns the dependence of the collective that a place calls.
+/// Returns the calls with accesses that conflict, in the order of their ranks, or `None` if that is not known: there are
+/// accesses, and events of a rank are missing, or more pairs than can be compared. `dependence` returns the dependence of
+/// the collective that a place calls.
 pub fn conflicts(
     records: &[RankRecord],
     messages: &[Matched],
     dependence: &dyn Fn(&RankRecord, u16) -> Dependence,
-) -> Vec<Conflict> {
+) -> Option<Vec<Conflict>> {
     let is_access = |event: &Event| event.kind == Kind::Accessed;
     if !records.iter().any(|record| record.events.iter().any(is_access)) {
-        return Vec::new();
+        return Some(Vec::new());
     }
-    let Some(known) = clocks(records, messages, dependence) else { return Vec::new() };
+    let known = clocks(records, messages, dependence)?;
     let units = units(records);
     let mut of_memory: BTreeMap<(u64, u32), Vec<TimedAccess>> = BTreeMap::new();
     for (index, record) in records.iter().enumerate() {
@@ -100,7 +101,7 @@ pub fn conflicts(
     for ((_, target), accesses) in &mut of_memory {
         compare(*target, accesses, &mut pairs, &mut found);
     }
-    found.into_values().collect()
+    (pairs <= PAIRS_MAX || !found.is_empty()).then(|| found.into_values().collect())
 }
 
 /// Returns the units of displacements of the members of windows, by the window and the rank.

@@ -31,6 +31,7 @@ use crate::arguments::{LaunchArguments, LaunchFabric};
 use crate::failure::{Failure, STATUS_HANG};
 use crate::mistakes::Mistakes;
 use crate::observed_memory::{self, Memory};
+use crate::progress::note;
 use crate::utc;
 
 /// Reading of the monotonic clock at the beginning of virtual time: `OTHERS_S` of libvirtual-time.
@@ -200,6 +201,11 @@ impl Observation {
         let followed = summarise(&records, about);
         if self.checks {
             mistakes.set_checked_ranks(records.len());
+            if !followed.compares_windows {
+                note(
+                    "cornerstone: the order of accesses to windows was not checked: a rank has no record, or has made more calls than are kept",
+                );
+            }
             if records.is_empty() && self.has_joined {
                 mistakes.set_unseen(summarise::UNSEEN);
             }

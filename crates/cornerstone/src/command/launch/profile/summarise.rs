@@ -47,6 +47,8 @@ pub(super) struct Followed {
     pub(super) zero_s: f64,
     /// What `--check` has found, by rank.
     pub(super) mistakes: Vec<Mistake>,
+    /// False if there are accesses to windows of which it is not known whether they are in order.
+    pub(super) compares_windows: bool,
     pub(super) profile: Profile,
 }
 
@@ -76,7 +78,8 @@ pub(super) fn summarise(records: &[RankRecord], about: About) -> Followed {
     let floors = limits::floors(records, &messages, about.limits.as_ref(), &dependence);
     let conflicts = profile::conflicts(records, &messages, &dependence);
     let mut mistakes = findings::found(records, &places);
-    mistakes.extend(conflicts::found(&conflicts, records, &places));
+    let compares_windows = conflicts.is_some();
+    mistakes.extend(conflicts::found(&conflicts.unwrap_or_default(), records, &places));
     let by_rank: Vec<RankRow> =
         records.iter().map(|record| rank_row(record, &waiting, &about)).collect();
     let profile = Profile {
@@ -100,7 +103,7 @@ pub(super) fn summarise(records: &[RankRecord], about: About) -> Followed {
         ranks: about.ranks,
         run_s,
     };
-    Followed { messages, path, places, zero_s, mistakes, profile }
+    Followed { messages, path, places, zero_s, mistakes, compares_windows, profile }
 }
 
 /// Reason why no call of ranks was seen that have called MPI_Init, and what to do.
