@@ -57,6 +57,11 @@ impl Region {
         self.ranges.first().map_or(0, |range| range.start)
     }
 
+    /// Returns the address after the last byte.
+    pub(crate) fn end(&self) -> usize {
+        self.ranges.last().map_or(0, |range| range.end)
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.ranges.iter().map(Range::len).sum()
     }

@@ -1,5 +1,7 @@
 //! Checks whether the memory of operations is used by others, or changed, before they end.
 
+mod pending;
+
 use std::collections::HashMap;
 use std::ffi::c_int;
 
@@ -10,6 +12,7 @@ use crate::abi::*;
 use crate::data::Data;
 use crate::mapped::Mapped;
 use crate::region::{Region, TypeMaps};
+use pending::{Memory, Pending, Posted};
 
 /// The use of memory by an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,35 +72,11 @@ impl Ends<'_> {
     }
 }
 
-/// Memory that an operation uses.
-struct Memory {
-    region: Region,
-    access: Access,
-    /// True if another operation uses it too. Then it is unknown whether one of them or the program changes it.
-    is_disputed: bool,
-    /// Checksum of the contents when the operation was posted, and of those that it writes before the call that completed
-    /// it, which writes them.
-    sum: Option<u64>,
-    is_changed: bool,
-}
-
-/// An operation that has not ended.
-struct Posted {
-    owner: Owner,
-    site: u16,
-    /// True if no other operation has the same request. A library may have one handle for all operations that had ended
-    /// when they began. Then it is unknown which of them a call ends, and none is checked.
-    is_certain: bool,
-    memory: Vec<Memory>,
-}
-
 /// All operations that have not ended.
 #[derive(Default)]
 pub(crate) struct Checks {
     pub(crate) types: TypeMaps,
-    /// Operations that only read, and those that also write. An epoch of a window may have very many of the former.
-    reading: Vec<Posted>,
-    writing: Vec<Posted>,
+    pending: Pending,
     /// The memory of persistent operations.
     prepared: HashMap<Request, Vec<(Region, Access)>>,
     /// True if the library leaves the memory that an operation writes as it is until a call completes the operation.
@@ -173,22 +152,14 @@ impl Checks {
         if memory.is_empty() || owner == Owner::request(REQUEST_NULL) {
             return;
         }
-        let mut is_certain = true;
-        if owner.request != REQUEST_NULL {
-            let all = self.reading.iter_mut().chain(&mut self.writing);
-            for old in all.filter(|old| old.owner.request == owner.request) {
-                (old.is_certain, is_certain) = (false, false);
-            }
-        }
+        let is_certain = !self.pending.make_uncertain(owner.request);
         let mut memory: Vec<Memory> = memory.into_iter().map(Memory::new).collect();
         if is_certain {
             self.compare(mapped, &mut memory, site);
             let is_left = |one: &&mut Memory| one.access == Access::Reads || self.is_synchronous;
             memory.iter_mut().filter(is_left).for_each(Memory::begin);
         }
-        let writes = memory.iter().any(|one| one.access != Access::Reads);
-        let posted = Posted { owner, site, is_certain, memory };
-        if writes { self.writing.push(posted) } else { self.reading.push(posted) }
+        self.pending.insert(Posted { owner, site, is_certain, memory });
     }
 
     /// Compares the memory of a call with that of operations that have not ended, and its parts with each other.
@@ -202,20 +173,7 @@ impl Checks {
             }
         }
         for new in memory {
-            let writes = new.access != Access::Reads;
-            let reading = if writes { &mut self.reading[..] } else { &mut [] };
-            let all = self.writing.iter_mut().chain(reading);
-            let certain = all.filter(|old| old.is_certain);
-            let conflict = |old: &mut Posted| {
-                let site = old.site;
-                let found = old.memory.iter_mut().find_map(|old| {
-                    let (at, bytes) = new.conflict(old)?;
-                    Some((old.access, at, bytes))
-                });
-                found.map(|found| (site, found))
-            };
-            let first = certain.filter_map(conflict).next();
-            let Some((other, (access, at, bytes))) = first else { continue };
+            let Some((other, access, at, bytes)) = self.pending.conflict(new) else { continue };
             let kind = match (new.access, access) {
                 (Access::Reads, _) => FindingKind::SendOverReceive,
                 (_, Access::Reads) => FindingKind::ReceiveOverSend,
@@ -228,25 +186,21 @@ impl Checks {
     /// Compares the memory that operations write at the beginning of a call that may complete them: up to then the
     /// library has left it as it was.
     pub(crate) fn before(&mut self, ends: Ends<'_>) {
-        let all = self.writing.iter_mut().filter(|one| one.is_certain && ends.contains(&one.owner));
-        for memory in all.flat_map(|one| &mut one.memory) {
-            if memory.access == Access::Writes {
-                memory.compare();
-            }
-        }
+        self.pending.each_of(ends, |one| {
+            let writes = |memory: &&mut Memory| memory.access == Access::Writes;
+            one.memory
+                .iter_mut()
+                .filter(writes)
+                .filter(|_| one.is_certain)
+                .for_each(Memory::compare);
+        });
     }
 
     /// Records the end of a request's operation.
     pub(crate) fn ended(&mut self, mapped: &mut Mapped, request: Request, site: u16) {
-        let of_request = |one: &Posted| one.owner.request == request;
-        if request == REQUEST_NULL {
-            return;
-        }
         // If several have the same handle, any of them may be removed, because none is checked.
-        for list in [&mut self.reading, &mut self.writing] {
-            if let Some(at) = list.iter().position(of_request) {
-                return list.remove(at).end(mapped, site);
-            }
+        if let Some(ended) = self.pending.remove_one(request) {
+            ended.end(mapped, site);
         }
     }
 
@@ -257,59 +211,26 @@ impl Checks {
         (win, rank): (Win, Option<c_int>),
         site: u16,
     ) {
-        let ends = Ends::Accesses(win, rank);
-        let is_of_it = |one: &mut Posted| ends.contains(&one.owner);
-        let mut ended: Vec<Posted> = self.reading.extract_if(.., is_of_it).collect();
-        ended.extend(self.writing.extract_if(.., is_of_it));
+        let ended = self.pending.remove_all(Ends::Accesses(win, rank));
         ended.into_iter().for_each(|one| one.end(mapped, site));
     }
 
     /// Records that the program frees a request. Nobody can know any more when a receive under way has ended.
-    pub(crate) fn freed(&self, mapped: &mut Mapped, request: Request, site: u16) {
-        let owner = Owner::request(request);
-        let is_freed = |one: &&Posted| one.is_certain && one.owner == owner;
-        for posted in self.writing.iter().filter(is_freed) {
-            if let Some(memory) = posted.memory.iter().find(|one| one.access == Access::Writes) {
+    pub(crate) fn freed(&mut self, mapped: &mut Mapped, request: Request, site: u16) {
+        self.pending.each_of(Ends::Requests(&[request]), |posted| {
+            let writes = |one: &&Memory| one.access == Access::Writes;
+            let Some(memory) = posted.memory.iter().find(writes) else { return };
+            if posted.is_certain && posted.owner.window.is_none() {
                 let (at, bytes) = (memory.region.start(), memory.region.bytes());
                 record_finding(mapped, FindingKind::ReceiveFreed, (site, posted.site), at, bytes);
             }
-        }
+        });
     }
 
     /// Removes an operation without checking it.
     pub(crate) fn forget(&mut self, request: Request) {
-        if request != REQUEST_NULL {
-            self.reading.retain(|one| one.owner.request != request);
-            self.writing.retain(|one| one.owner.request != request);
-        }
+        self.pending.remove_all(Ends::Requests(&[request]));
         self.prepared.remove(&request);
-    }
-}
-
-impl Memory {
-    fn new((region, access): (Region, Access)) -> Self {
-        Memory { region, access, is_disputed: false, sum: None, is_changed: false }
-    }
-
-    /// Records the contents, which must not change from now on.
-    fn begin(&mut self) {
-        if !self.is_disputed {
-            self.sum = self.region.sum();
-        }
-    }
-
-    fn compare(&mut self) {
-        self.is_changed |= self.sum.is_some() && self.region.sum() != self.sum;
-    }
-
-    /// Returns the first byte that both use and the number of such bytes, if one of the two writes.
-    fn conflict(&mut self, other: &mut Memory) -> Option<(usize, usize)> {
-        if self.access == Access::Reads && other.access == Access::Reads {
-            return None;
-        }
-        let common = self.region.common(&other.region)?;
-        (self.is_disputed, other.is_disputed) = (true, true);
-        Some(common)
     }
 }
 

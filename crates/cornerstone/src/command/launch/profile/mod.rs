@@ -24,7 +24,7 @@ use profile::RankRecord;
 use profile::layout::{WANTS_CHECKS, WANTS_SPANS};
 
 use output::Output;
-use summarise::{About, summarise};
+use summarise::{About, Followed, summarise};
 
 use super::program_file::{self, Purpose};
 use crate::arguments::{LaunchArguments, LaunchFabric};
@@ -200,16 +200,7 @@ impl Observation {
         };
         let followed = summarise(&records, about);
         if self.checks {
-            mistakes.set_checked_ranks(records.len());
-            if !followed.compares_windows {
-                note(
-                    "cornerstone: the order of accesses to windows was not checked: a rank has no record, or has made more calls than are kept",
-                );
-            }
-            if records.is_empty() && self.has_joined {
-                mistakes.set_unseen(summarise::UNSEEN);
-            }
-            followed.mistakes.iter().for_each(|one| mistakes.add(one.clone()));
+            add_mistakes((records.len(), self.has_joined), &followed, mistakes);
         }
         let mut words = String::new();
         if self.tells {
@@ -226,4 +217,18 @@ impl Observation {
         let _ = std::io::stderr().write_all(words.as_bytes());
         failures.into_iter().next().map_or(Ok(()), Err)
     }
+}
+
+/// Adds what `--check` has found, by the records of some ranks. `has_joined` is true if a rank has called MPI_Init.
+fn add_mistakes((ranks, has_joined): (usize, bool), followed: &Followed, mistakes: &mut Mistakes) {
+    mistakes.set_checked_ranks(ranks);
+    if !followed.compares_windows {
+        note(
+            "cornerstone: the order of accesses to windows was not checked: a rank has no record, or has made more calls than are kept",
+        );
+    }
+    if ranks == 0 && has_joined {
+        mistakes.set_unseen(summarise::UNSEEN);
+    }
+    followed.mistakes.iter().for_each(|one| mistakes.add(one.clone()));
 }
