@@ -115,36 +115,43 @@ pub(crate) struct At {
     pub(crate) displacement: i64,
     pub(crate) count: i64,
     pub(crate) datatype: Datatype,
-    pub(crate) action: AccessKind,
+    pub(crate) kind: AccessKind,
 }
 
 impl At {
     #[inline(always)]
-    pub(crate) fn new(
+    pub(crate) fn put(
         rank: c_int,
         displacement: i64,
         count: impl Into<i64>,
         datatype: Datatype,
     ) -> Self {
-        At { rank, displacement, count: count.into(), datatype, action: AccessKind::Get }
+        At { rank, displacement, count: count.into(), datatype, kind: AccessKind::Put }
     }
 
     #[inline(always)]
-    pub(crate) fn puts(self) -> Self {
-        At { action: AccessKind::Put, ..self }
+    pub(crate) fn get(
+        rank: c_int,
+        displacement: i64,
+        count: impl Into<i64>,
+        datatype: Datatype,
+    ) -> Self {
+        At { kind: AccessKind::Get, ..At::put(rank, displacement, count, datatype) }
     }
 
+    /// Creates the place of an operation on elements. A compare-and-swap, without an operation, may be concurrent with all.
     #[inline(always)]
-    pub(crate) fn gets(self) -> Self {
-        self
-    }
-
-    /// Marks an operation on elements. A compare-and-swap, without an operation, may be concurrent with all.
-    #[inline(always)]
-    pub(crate) fn combines(self, op: Op) -> Self {
-        let of = u16::try_from(self.datatype).ok().filter(|_| self.datatype < DATATYPES_END);
+    pub(crate) fn combine(
+        op: Op,
+        rank: c_int,
+        displacement: i64,
+        count: impl Into<i64>,
+        datatype: Datatype,
+    ) -> Self {
+        let of = if datatype < DATATYPES_END { datatype as u16 } else { 0 };
         let operation = if op == OP_NULL { 0 } else { op as u8 };
-        At { action: AccessKind::Combine(operation, of.unwrap_or(0)), ..self }
+        let kind = AccessKind::Combine(operation, of);
+        At { kind, ..At::put(rank, displacement, count, datatype) }
     }
 }
 

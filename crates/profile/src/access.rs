@@ -58,7 +58,7 @@ impl AccessKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowAccess {
     /// What it does.
-    pub action: AccessKind,
+    pub kind: AccessKind,
     /// Rank of the target in MPI_COMM_WORLD.
     pub target: u32,
     /// Displacement in units of the target.
@@ -78,7 +78,7 @@ impl WindowAccess {
             posted: self.displacement as u64,
             bytes: u64::from(self.offset as u32) << 32 | u64::from(self.bytes),
             peer: self.target,
-            tag: self.action.number(),
+            tag: self.kind.number(),
             ..of
         }
     }
@@ -86,7 +86,7 @@ impl WindowAccess {
     /// Returns the access of an event that has one.
     pub(crate) fn of(event: &Event) -> Option<Self> {
         (event.kind == Kind::Accessed).then(|| WindowAccess {
-            action: AccessKind::of(event.tag),
+            kind: AccessKind::of(event.tag),
             target: event.peer,
             displacement: event.posted as i64,
             offset: (event.bytes >> 32) as i32,
@@ -178,9 +178,9 @@ mod tests {
 
     #[test]
     fn an_access_is_read_as_it_was_written() {
-        for action in [AccessKind::Put, AccessKind::Get, AccessKind::Combine(0x85, 0x245)] {
+        for kind in [AccessKind::Put, AccessKind::Get, AccessKind::Combine(0x85, 0x245)] {
             let access =
-                WindowAccess { action, target: 7, displacement: -3, offset: -8, bytes: u32::MAX };
+                WindowAccess { kind, target: 7, displacement: -3, offset: -8, bytes: u32::MAX };
             assert_eq!(WindowAccess::of(&access.event(EMPTY)), Some(access));
         }
         assert_eq!(WindowAccess::of(&EMPTY), None);

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use crate::access::Synchronisation;
 use crate::arrivals::Dependence;
-use crate::collectives::collectives;
+use crate::collectives::{Part, collectives};
 use crate::event::{Event, Kind};
 use crate::matching::Matched;
 use crate::record::RankRecord;
@@ -138,37 +138,28 @@ impl<'a> Sweep<'a> {
         }
     }
 
+    /// The end of a collective knows of its root, or of all members that have come.
     fn note_collectives(&mut self, dependence: &dyn Fn(&RankRecord, u16) -> Dependence) {
         for parts in collectives(self.records) {
             let collective = self.gathered.len();
             self.gathered.push(vec![0; self.records.len()]);
-            let event = |part: &crate::collectives::Part| {
-                (&self.records[part.record], self.records[part.record].events[part.came])
-            };
-            let (record, first) = event(&parts[0]);
+            let came = |part: &Part| (part.record, part.came);
+            let (record, first) = (&self.records[parts[0].record], self.event(came(&parts[0])));
             let kind = dependence(record, first.site);
-            let is_root = |part: &crate::collectives::Part| event(part).0.rank as u32 == first.peer;
-            let root = parts.iter().find(|part| is_root(part)).map(|part| (part.record, part.came));
-            let learners: Vec<(Place, Source)> = parts
-                .iter()
-                .filter_map(|part| {
-                    let at = (part.record, part.waited?);
-                    match (kind, root) {
-                        (Dependence::OnRoot, Some(root)) => {
-                            Some((at, Source::Moment(root, Phase::Begin)))
-                        }
-                        (Dependence::OfRoot, Some(root)) if root.0 != part.record => None,
-                        _ => Some((at, Source::Collective(collective))),
-                    }
-                })
-                .collect();
+            let is_root = |part: &&Part| self.records[part.record].rank as u32 == first.peer;
+            let root = parts.iter().find(is_root).map(came);
             self.told.extend(root.map(|root| (root, Phase::Begin)));
-            self.came.extend(parts.iter().map(|part| ((part.record, part.came), collective)));
-            for part in parts.iter().filter_map(|part| Some((part.record, part.waited?))) {
-                self.sources.entry(part).or_default();
-            }
-            for (at, source) in learners {
-                self.sources.entry(at).or_default().push(source);
+            for part in &parts {
+                self.came.insert(came(part), collective);
+                let Some(waited) = part.waited else { continue };
+                let sources = self.sources.entry((part.record, waited)).or_default();
+                match (kind, root) {
+                    (Dependence::OnRoot, Some(root)) => {
+                        sources.push(Source::Moment(root, Phase::Begin));
+                    }
+                    (Dependence::OfRoot, Some(root)) if root.0 != part.record => {}
+                    _ => sources.push(Source::Collective(collective)),
+                }
             }
         }
     }

@@ -39,7 +39,7 @@ pub struct Conflict {
 /// An access, with what its rank knew when it began, and when it was complete.
 struct TimedAccess<'a> {
     side: Side,
-    action: AccessKind,
+    kind: AccessKind,
     start: i64,
     end: i64,
     /// The lock under which it was made, if there was one.
@@ -68,7 +68,7 @@ impl TimedAccess<'_> {
         // A rank that writes twice gets one of the two values, as it may expect.
         let is_rewritten = is_own && self.side.writes == other.side.writes;
         let bytes = self.end.min(other.end) - self.start.max(other.start);
-        let conflicts = bytes > 0 && !is_rewritten && self.action.conflicts_with(other.action);
+        let conflicts = bytes > 0 && !is_rewritten && self.kind.conflicts_with(other.kind);
         let is_excluded = || {
             let locks = self.lock.zip(other.lock);
             !is_own && locks.is_some_and(|(one, other)| [one, other].contains(&HeldLock::Exclusive))
@@ -79,7 +79,7 @@ impl TimedAccess<'_> {
 }
 
 /// Returns the calls with accesses that conflict, in the order of their ranks, or `None` if that is not known: there are
-/// accesses, and events of a rank are missing, or more pairs than can be compared. `dependence` returns the dependence of
+/// accesses, and events of a rank are missing, or none was found among as many pairs as can be compared. `dependence` returns the dependence of
 /// the collective that a place calls.
 pub fn conflicts(
     records: &[RankRecord],
@@ -134,13 +134,13 @@ fn add_accesses<'a>(
             let Some(unit) = units.get(&memory) else { continue };
             let first = access.displacement.saturating_mul(*unit);
             let start = first.saturating_add(access.offset.into());
-            let side = Side { record: index, site: event.site, writes: access.action.writes() };
+            let side = Side { record: index, site: event.site, writes: access.kind.writes() };
             let list = to.entry(memory).or_default();
             open.entry(memory).or_default().push(list.len());
             let end = start.saturating_add(access.bytes.into());
             let lock = locks.get(&memory).or_else(|| locks.get(&(window, NOBODY))).copied();
-            let action = access.action;
-            list.push(TimedAccess { side, action, start, end, lock, known, completed: None });
+            let kind = access.kind;
+            list.push(TimedAccess { side, kind, start, end, lock, known, completed: None });
             continue;
         }
         match Synchronisation::of(event) {
@@ -163,7 +163,7 @@ fn add_accesses<'a>(
             for (memory, places) in open.range_mut(range) {
                 let list = to.get_mut(memory).expect("it has these accesses");
                 places.retain(|&place| {
-                    let stays = only_reads && list[place].action != AccessKind::Get;
+                    let stays = only_reads && list[place].kind != AccessKind::Get;
                     if !stays {
                         list[place].completed = Some(known.number);
                     }

@@ -4,6 +4,7 @@ use crate::call_sites::NamedText;
 use crate::source_place::SourcePlace;
 
 use super::kind::MistakeKind;
+use super::table::kind_of;
 
 /// A call that has a part in a mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +35,11 @@ impl Mistake {
     pub(crate) fn reported(kind: &'static MistakeKind, rank: usize, named: NamedText) -> Self {
         let sides = sides(rank, &named);
         Mistake { kind, message: named.words, sides, ranks: vec![rank], times: 1 }
+    }
+
+    /// Creates a mistake that is in the records of a rank, which has met it so often.
+    pub(crate) fn recorded(rank: usize, message: String, sides: Vec<Side>, times: u64) -> Self {
+        Mistake { kind: kind_of(&message), message, sides, ranks: vec![rank], times }
     }
 
     /// Adds what another rank reports. Returns false if it is another mistake.

@@ -59,19 +59,6 @@ pub(crate) enum Ends<'a> {
     Accesses(Win, Option<c_int>),
 }
 
-impl Ends<'_> {
-    fn contains(&self, owner: &Owner) -> bool {
-        match *self {
-            Ends::Requests(requests) => {
-                owner.request != REQUEST_NULL && requests.contains(&owner.request)
-            }
-            Ends::Accesses(win, rank) => {
-                owner.window.is_some_and(|(of, to)| of == win && rank.is_none_or(|rank| rank == to))
-            }
-        }
-    }
-}
-
 /// All operations that have not ended.
 #[derive(Default)]
 pub(crate) struct Checks {

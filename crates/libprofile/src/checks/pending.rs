@@ -1,6 +1,7 @@
 //! Operations that have not ended, found by their request and by their memory: an epoch of a window may have very many.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::c_int;
 
 use super::{Access, Ends, Owner};
 use crate::abi::*;
@@ -12,8 +13,8 @@ pub(super) struct Memory {
     pub(super) access: Access,
     /// True if another operation uses it too. Then it is unknown whether one of them or the program changes it.
     pub(super) is_disputed: bool,
-    /// Checksum of the contents when the operation was posted, and of those that it writes before the call that completed
-    /// it, which writes them.
+    /// Checksum of the contents when the operation was posted. They must not change before it has ended, nor memory that it
+    /// writes before the call that completes it.
     sum: Option<u64>,
     pub(super) is_changed: bool,
 }
@@ -58,12 +59,12 @@ impl Memory {
 /// The operations, by numbers in the order in which they were posted.
 #[derive(Default)]
 pub(super) struct Pending {
-    all: BTreeMap<u64, Posted>,
+    all: HashMap<u64, Posted>,
     next: u64,
     /// The operations of each request.
-    of_request: HashMap<Request, Vec<u64>>,
-    /// The operations of the accesses to windows.
-    of_windows: Vec<u64>,
+    of_request: BTreeSet<(Request, u64)>,
+    /// The accesses to the memory of each rank of a window.
+    of_window: BTreeSet<(Win, c_int, u64)>,
     read: Spans,
     written: Spans,
 }
@@ -101,12 +102,11 @@ impl Pending {
             spans.ends.insert((start, number, index), end);
             spans.longest = spans.longest.max(end - start);
         }
-        if posted.owner.request != REQUEST_NULL {
-            self.of_request.entry(posted.owner.request).or_default().push(number);
+        let Owner { request, window } = posted.owner;
+        if request != REQUEST_NULL {
+            self.of_request.insert((request, number));
         }
-        if posted.owner.window.is_some() {
-            self.of_windows.push(number);
-        }
+        self.of_window.extend(window.map(|(win, rank)| (win, rank, number)));
         self.all.insert(number, posted);
     }
 
@@ -115,11 +115,10 @@ impl Pending {
         for (index, memory) in posted.memory.iter().enumerate() {
             self.spans(memory.access).ends.remove(&(memory.region.start(), number, index));
         }
-        if let Some(numbers) = self.of_request.get_mut(&posted.owner.request) {
-            numbers.retain(|&one| one != number);
-            if numbers.is_empty() {
-                self.of_request.remove(&posted.owner.request);
-            }
+        let Owner { request, window } = posted.owner;
+        self.of_request.remove(&(request, number));
+        if let Some((win, rank)) = window {
+            self.of_window.remove(&(win, rank, number));
         }
         Some(posted)
     }
@@ -127,13 +126,11 @@ impl Pending {
     /// Notes that it is unknown which of the operations of a request a call ends, if there is one already. Returns whether
     /// there is.
     pub(super) fn make_uncertain(&mut self, request: Request) -> bool {
-        let numbers = self.of_request.get(&request).map_or(&[][..], Vec::as_slice);
-        for number in numbers {
-            if let Some(posted) = self.all.get_mut(number) {
-                posted.is_certain = false;
-            }
-        }
-        !numbers.is_empty()
+        let mut is_known = false;
+        self.each_of(Ends::Requests(&[request]), |posted| {
+            (posted.is_certain, is_known) = (false, true);
+        });
+        is_known
     }
 
     /// Finds an operation whose memory a call must not use like this. Returns its place, what it does, and the first byte
@@ -153,18 +150,20 @@ impl Pending {
         None
     }
 
+    fn of_request(&self, request: Request) -> impl Iterator<Item = u64> {
+        self.of_request.range((request, 0)..=(request, u64::MAX)).map(|&(_, number)| number)
+    }
+
     /// Returns the numbers of the operations that a call may complete.
     fn of(&self, ends: Ends<'_>) -> Vec<u64> {
         match ends {
             Ends::Requests(requests) => {
-                let known = requests.iter().filter_map(|request| self.of_request.get(request));
-                known.flatten().copied().collect()
+                requests.iter().flat_map(|&request| self.of_request(request)).collect()
             }
-            Ends::Accesses(..) => {
-                let is_meant = |number: &&u64| {
-                    self.all.get(number).is_some_and(|one| ends.contains(&one.owner))
-                };
-                self.of_windows.iter().filter(is_meant).copied().collect()
+            Ends::Accesses(win, rank) => {
+                let (first, last) = rank.map_or((c_int::MIN, c_int::MAX), |rank| (rank, rank));
+                let known = self.of_window.range((win, first, 0)..=(win, last, u64::MAX));
+                known.map(|&(_, _, number)| number).collect()
             }
         }
     }
@@ -178,16 +177,14 @@ impl Pending {
 
     /// Removes the oldest operation of a request.
     pub(super) fn remove_one(&mut self, request: Request) -> Option<Posted> {
-        let number = *self.of_request.get(&request)?.first()?;
+        let number = self.of_request(request).next()?;
         self.remove(number)
     }
 
     /// Removes the operations that a call completes.
     pub(super) fn remove_all(&mut self, ends: Ends<'_>) -> Vec<Posted> {
         let numbers = self.of(ends);
-        let removed = numbers.into_iter().filter_map(|number| self.remove(number)).collect();
-        self.of_windows.retain(|number| self.all.contains_key(number));
-        removed
+        numbers.into_iter().filter_map(|number| self.remove(number)).collect()
     }
 }
 
@@ -267,5 +264,6 @@ mod tests {
         assert!(pending.remove_one(50).is_none());
         assert_eq!(pending.remove_all(Ends::Accesses(8, None)).len(), 1);
         assert!(pending.all.is_empty() && pending.read.ends.is_empty());
+        assert!(pending.of_request.is_empty() && pending.of_window.is_empty());
     }
 }

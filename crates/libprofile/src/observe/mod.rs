@@ -32,9 +32,7 @@ pub(crate) use point::{
 pub(crate) use start::{cancel, forget, restart};
 pub(crate) use status::{status, status_all, status_any, status_some};
 pub(crate) use wait::{test, test_all, test_any, test_some, wait, wait_all, wait_any, wait_some};
-pub(crate) use window::{
-    end_accesses, fetch, free_window, lock, make_window, read, synchronise, write,
-};
+pub(crate) use window::{access, end_accesses, fetch, free_window, lock, make_window, synchronise};
 
 /// Calls the library's function, and records the call if it succeeds, or otherwise only its time.
 #[inline(always)]

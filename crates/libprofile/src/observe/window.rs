@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use profile::{Event, Kind, NOBODY, Synchronisation};
+use profile::{AccessKind, Event, Kind, NOBODY, Synchronisation};
 
 use super::{around, around_ends};
 use crate::abi::*;
@@ -60,45 +60,23 @@ pub(crate) unsafe fn fetch(
     })
 }
 
-/// Records an access that reads this rank's data until it has ended. It has a request if `request` is not null.
-pub(crate) unsafe fn write(
+/// Records an access that uses this rank's data until it has ended: a get writes them, all others read them. It has a request
+/// if `request` is not null. An access to the rank's own memory is not checked: its two sides are in the same memory.
+pub(crate) unsafe fn access(
     call: Call,
     real: impl FnOnce() -> c_int,
     data: Data,
     at: At,
     win: Win,
-    request: *const Request,
-) -> c_int {
-    checked(call, real, Use::of(data, Access::Reads), (win, at), request)
-}
-
-/// Records an access that writes this rank's data until it has ended. It has a request if `request` is not null.
-pub(crate) unsafe fn read(
-    call: Call,
-    real: impl FnOnce() -> c_int,
-    data: Data,
-    at: At,
-    win: Win,
-    request: *const Request,
-) -> c_int {
-    checked(call, real, Use::of(data, Access::Writes), (win, at), request)
-}
-
-/// Records an access that uses this rank's memory until it has ended. An access to the rank's own memory is not
-/// checked: its two sides are in the same memory.
-unsafe fn checked(
-    call: Call,
-    real: impl FnOnce() -> c_int,
-    memory: Use,
-    (win, at): (Win, At),
     request: *const Request,
 ) -> c_int {
     around(call, real, |recorder, span| {
-        let peer = recorder.accessed(span, memory.data, at, win);
+        let peer = recorder.accessed(span, data, at, win);
         let request = request.as_ref().copied().unwrap_or(REQUEST_NULL);
         if at.rank >= 0 && !recorder.is_me(peer) {
             let window = Some((win, at.rank));
-            recorder.check_posted(span, Owner { request, window }, &[memory]);
+            let access = if at.kind == AccessKind::Get { Access::Writes } else { Access::Reads };
+            recorder.check_posted(span, Owner { request, window }, &[Use::of(data, access)]);
         }
         // What it reads is there when its request ends, at a call that says nothing of the window.
         if request != REQUEST_NULL {
@@ -156,25 +134,28 @@ impl Recorder {
     /// Counts an access, and records it if windows are checked. Returns the rank of the world that owns the memory.
     unsafe fn accessed(&mut self, span: &Span, data: Data, at: At, win: Win) -> u32 {
         self.call(span);
-        let (place, index) = self.window(win);
-        let peer = self.windows.known(place as usize).world_rank(at.rank);
+        let (peer, event) = self.at_window(span, win, Some(at.rank));
         let bytes = data.bytes(1);
         self.count(span, Sizes::Windows, bytes);
         self.count_peer(peer, bytes);
         if peer != NOBODY {
-            self.note_pieces(
-                &Event { communicator: index, ..Recorder::event(Kind::Call, span) },
-                peer,
-                at,
-            );
+            self.note_pieces(&event, peer, at);
         }
         peer
+    }
+
+    /// Returns the rank of the world of a rank of a window, or [`NOBODY`] for all, and an event of the window without details.
+    fn at_window(&mut self, span: &Span, win: Win, rank: Option<c_int>) -> (u32, Event) {
+        let (place, communicator) = self.window(win);
+        let known = self.windows.known(place as usize);
+        let peer = rank.map_or(NOBODY, |rank| known.world_rank(rank));
+        (peer, Event { communicator, ..Recorder::event(Kind::Call, span) })
     }
 
     /// Records the pieces of an access, if windows are checked. An access in very many pieces is not recorded.
     unsafe fn note_pieces(&mut self, event: &Event, target: u32, at: At) {
         let Some(checks) = &mut self.checks else { return };
-        let At { displacement, count, datatype, action, .. } = at;
+        let At { displacement, count, datatype, kind, .. } = at;
         let pieces = checks.types.offsets(count, datatype).unwrap_or_default();
         if pieces.len() > PIECES_MAX {
             return;
@@ -183,7 +164,7 @@ impl Recorder {
             let (Ok(offset), Ok(bytes)) = (i32::try_from(offset), u32::try_from(bytes)) else {
                 continue;
             };
-            let access = profile::WindowAccess { action, target, displacement, offset, bytes };
+            let access = profile::WindowAccess { kind, target, displacement, offset, bytes };
             self.note(&access.event(*event));
         }
     }
@@ -196,22 +177,17 @@ impl Recorder {
         rank: Option<c_int>,
         win: Win,
     ) {
-        if self.checks.is_none() {
-            return;
+        if self.checks.is_some() {
+            let (target, event) = self.at_window(span, win, rank);
+            self.note(&what.event(target, event));
         }
-        let (place, communicator) = self.window(win);
-        let target =
-            rank.map_or(NOBODY, |rank| self.windows.known(place as usize).world_rank(rank));
-        let event = Event { communicator, ..Recorder::event(Kind::Call, span) };
-        self.note(&what.event(target, event));
     }
 
-    /// Records the unit of displacements of a window that was made.
+    /// Records a window that was made, and its unit of displacements if windows are checked.
     fn note_unit(&mut self, span: &Span, win: Win, unit: i64) {
-        let (_, communicator) = self.window(win);
+        let (_, event) = self.at_window(span, win, None);
         if self.checks.is_some() {
-            let posted = unit as u64;
-            let event = Event { communicator, posted, ..Recorder::event(Kind::Call, span) };
+            let event = Event { posted: unit as u64, ..event };
             self.note(&Synchronisation::Create.event(NOBODY, event));
         }
     }

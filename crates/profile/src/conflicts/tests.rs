@@ -30,16 +30,16 @@ impl Windows {
     }
 
     /// Adds an access of `rank` to the 8 bytes at a displacement in the memory of rank 1.
-    fn access(&mut self, rank: usize, action: AccessKind, displacement: i64, at: u64) {
-        let access = WindowAccess { action, target: 1, displacement, offset: 0, bytes: 8 };
+    fn access(&mut self, rank: usize, kind: AccessKind, displacement: i64, at: u64) {
+        let access = WindowAccess { kind, target: 1, displacement, offset: 0, bytes: 8 };
         let event = self.0.event(rank, Kind::Call, at, at + 1);
         *event = Event { communicator: WINDOW, ..access.event(*event) };
     }
 
     /// Adds an access with a lock of rank 1.
-    fn locked(&mut self, rank: usize, lock: Synchronisation, action: AccessKind, at: u64) {
+    fn locked(&mut self, rank: usize, lock: Synchronisation, kind: AccessKind, at: u64) {
         self.note(rank, lock, 1, at);
-        self.access(rank, action, 0, at + 2);
+        self.access(rank, kind, 0, at + 2);
         self.note(rank, Unlock, 1, at + 4);
     }
 

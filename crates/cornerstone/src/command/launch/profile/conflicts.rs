@@ -3,7 +3,7 @@
 use profile::{Conflict, RankRecord};
 
 use super::places::Places;
-use crate::mistakes::{Mistake, Side, kind_of};
+use crate::mistakes::Mistake;
 use crate::wording::counted;
 
 /// Returns the mistakes, each by the rank of its first call.
@@ -14,20 +14,10 @@ pub(super) fn found(
 ) -> Vec<Mistake> {
     let rank = |record: usize| records[record].rank;
     let place = |record: usize, site| (rank(record), places.get(record, site).to_string());
-    let side = |one: &profile::Side| {
-        let place = places.get(one.record, one.site);
-        let call = Some(place.function.to_owned());
-        Side { rank: Some(rank(one.record)), call, place: place.at }
-    };
+    let side = |one: &profile::Side| places.get(one.record, one.site).side(rank(one.record));
     let mistake = |one: &Conflict| {
-        let message = words(one, &place);
-        Mistake {
-            kind: kind_of(&message),
-            message,
-            sides: one.sides.iter().map(side).collect(),
-            ranks: vec![rank(one.sides[0].record)],
-            times: one.times,
-        }
+        let sides = one.sides.iter().map(side).collect();
+        Mistake::recorded(rank(one.sides[0].record), words(one, &place), sides, one.times)
     };
     conflicts.iter().map(mistake).collect()
 }

@@ -4,7 +4,7 @@ use profile::{Finding, FindingKind, RankRecord};
 
 use super::model::FindingRow;
 use super::places::Places;
-use crate::mistakes::{Mistake, Side, kind_of};
+use crate::mistakes::Mistake;
 use crate::wording::counted;
 
 /// Returns rows of mistakes of single ranks, the most frequent first.
@@ -25,20 +25,10 @@ pub(super) fn found(records: &[RankRecord], places: &Places) -> Vec<Mistake> {
     for (index, record) in records.iter().enumerate() {
         for finding in &record.findings {
             let message = words(finding, &|site| places.get(index, site).to_string());
-            let side = |site| {
-                let place = places.get(index, site);
-                let call = Some(place.function.to_owned());
-                Side { rank: Some(record.rank), call, place: place.at }
-            };
+            let side = |site| places.get(index, site).side(record.rank);
             let mut sides = vec![side(finding.site), side(finding.other)];
             sides.dedup();
-            all.push(Mistake {
-                kind: kind_of(&message),
-                message,
-                sides,
-                ranks: vec![record.rank],
-                times: finding.times,
-            });
+            all.push(Mistake::recorded(record.rank, message, sides, finding.times));
         }
     }
     all

@@ -7,6 +7,7 @@ use launcher::CallSite;
 use profile::{RankRecord, Site};
 
 use crate::call_sites::CallSites;
+use crate::mistakes::Side;
 use crate::source_place::SourcePlace;
 
 /// A function of MPI and the place of its call.
@@ -63,6 +64,13 @@ impl Places {
         known
             .cloned()
             .unwrap_or(Place { function: profile::function(0).0, at: SourcePlace::noted(OTHERS) })
+    }
+}
+
+impl Place {
+    /// Returns the call that `rank` has made at this place.
+    pub(super) fn side(self, rank: usize) -> Side {
+        Side { rank: Some(rank), call: Some(self.function.to_owned()), place: self.at }
     }
 }
 
