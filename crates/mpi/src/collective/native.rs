@@ -150,6 +150,10 @@ impl<E: Endpoint> UnderWay<E> {
         at: &Rc<Context<E>>,
         endpoint: &mut E,
     ) -> Option<Self> {
+        // A fabric writes results to the program's memory before a call completes the operation.
+        if at.engine().is_synchronous() {
+            return None;
+        }
         let (place, packed) = (at.place()?, collective.packed()?);
         let mut started = None;
         collective
@@ -212,10 +216,6 @@ fn begin<E: Endpoint>(
 pub(super) fn start<E: Endpoint + 'static, C: CollectiveWork<E>>(
     collective: C,
 ) -> Result<Action<E>> {
-    // A fabric writes results to the program's memory before a call completes the operation.
-    if CollectiveWork::context(&collective).engine().is_synchronous() {
-        return start_by_messages(&collective);
-    }
     match begin(&collective, CollectiveWork::context(&collective))? {
         Beginning::Ended(outcome) => Ok(Action::Done(Status::empty(), outcome)),
         Beginning::UnderWay(call) => Ok(under_way(Rc::new(collective), call)),

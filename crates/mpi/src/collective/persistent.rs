@@ -31,9 +31,7 @@ impl<E: Endpoint + 'static> OwnContext<E> {
     /// Errors that end the run.
     pub(super) fn of(collective: &dyn AnyCollectiveWork<E>) -> Result<Option<Self>> {
         let of = collective.context();
-        let Some(place) = of.place().filter(|_| !of.engine().is_synchronous()) else {
-            return Ok(None);
-        };
+        let Some(place) = of.place() else { return Ok(None) };
         let is_started = of.engine().endpoint()?.starts_collectives(place);
         if !is_started || of.two_groups().is_some() || collective.packed().is_none() {
             return Ok(None);

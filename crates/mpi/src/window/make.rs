@@ -133,7 +133,6 @@ impl<E: Endpoint + 'static> Window<E> {
         let (members, rank) = (communicator.size(), communicator.rank());
         let service = Service::start(communicator.engine(), window, communicator.context())?;
         let bytes = if flavor == Flavor::Dynamic { 0 } else { bytes };
-        let delivers_late = communicator.engine().is_synchronous();
         Ok(Window {
             communicator,
             service,
@@ -144,7 +143,6 @@ impl<E: Endpoint + 'static> Window<E> {
             made: RefCell::new(made),
             epochs: Epochs::new(members),
             signals: Signals::new(rank),
-            delivers_late,
         })
     }
 

@@ -68,8 +68,6 @@ pub struct Window<E: Endpoint> {
     made: RefCell<Allocation>,
     epochs: Epochs,
     signals: Signals,
-    /// True if results come into the program's memory only when a call completes the operation (`Engine::set_synchronous`).
-    delivers_late: bool,
 }
 
 impl<E: Endpoint> Window<E> {

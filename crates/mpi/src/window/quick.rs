@@ -33,7 +33,7 @@ impl<E: Endpoint + 'static> Window<E> {
     /// Returns the offset of `displacement` in a member's memory, in bytes, if operations on it are permitted.
     #[inline(always)]
     fn place_plainly(&self, rank: usize, displacement: i64) -> Option<(usize, u64)> {
-        if !self.epochs.is_open(rank) || self.delivers_late {
+        if !self.epochs.is_open(rank) || self.service.delivers_late() {
             return None;
         }
         let offset = displacement.checked_mul(*self.units.get(rank)?)?;

@@ -50,6 +50,8 @@ pub(super) struct Service<E: Endpoint> {
     goes_by_messages: bool,
     /// True if members belong to other runs.
     is_between_runs: bool,
+    /// True if results come into the program's memory only when a call completes the operation (`Engine::set_synchronous`).
+    delivers_late: bool,
     /// Those whose bytes are awaited.
     deliveries: RefCell<Vec<Rc<Delivery>>>,
     /// Those whose bytes are here, and wait for a call that completes the operation.
@@ -69,6 +71,7 @@ impl<E: Endpoint + 'static> Service<E> {
             window: RefCell::new(Some(window)),
             goes_by_messages,
             is_between_runs: context.is_between_runs(),
+            delivers_late: engine.is_synchronous(),
             deliveries: RefCell::default(),
             arrived: RefCell::default(),
             context: context.number(),
@@ -103,6 +106,12 @@ impl<E: Endpoint> Service<E> {
         RefMut::map(self.window.borrow_mut(), |window| window.as_mut().expect("it is open"))
     }
 
+    /// Returns whether results come only when a call completes the operation.
+    #[inline(always)]
+    pub(super) fn delivers_late(&self) -> bool {
+        self.delivers_late
+    }
+
     /// Passes fetched bytes on, once they are here and the program's memory may change. Returns `None` if that is now.
     pub(super) fn deliver(
         &self,
@@ -110,10 +119,10 @@ impl<E: Endpoint> Service<E> {
         fetched: Fetched,
         deliver: impl FnOnce(&mut [u8]) + 'static,
     ) -> Option<Rc<Delivery>> {
-        let (is_late, outcome) = (self.engine.is_synchronous(), RefCell::new(None));
+        let outcome = RefCell::new(None);
         let list = match fetched {
             Fetched::Awaited(_) => &self.deliveries,
-            Fetched::Here(mut bytes) if !is_late => {
+            Fetched::Here(mut bytes) if !self.delivers_late => {
                 deliver(&mut bytes);
                 return None;
             }
@@ -200,7 +209,7 @@ impl<E: Endpoint> Service<E> {
             let outcome = window.take(ticket).map_err(Error::from);
             *one.outcome.borrow_mut() = Some(outcome.map(|bytes| *fetched = Fetched::Here(bytes)));
             drop(fetched);
-            match self.engine.is_synchronous() {
+            match self.delivers_late {
                 true => self.arrived.borrow_mut().push(one.clone()),
                 false => one.complete(),
             }

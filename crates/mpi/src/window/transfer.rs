@@ -160,7 +160,7 @@ impl<E: Endpoint + 'static> Window<E> {
         let (rank, elements) = (place.rank, (place.count, &place.of));
         let target = in_window(&self.service.window(), rank, offset, elements);
         if let Some(target) = target {
-            if self.delivers_late {
+            if self.service.delivers_late() {
                 return Ok(self.deliver(origin, rank, Fetched::Here(target.packed())));
             }
             origin.copy_from(&target);
