@@ -47,7 +47,7 @@ pub(crate) fn remember() -> Remembered {
 /// callers are the same places of the binding for every call, so the line of the script takes their place.
 pub(crate) fn find() -> Callers {
     let callers = callers_in(&stack(DEPTH_MAX));
-    match python_line().filter(|_| !callers.call.is_empty()) {
+    match (!callers.call.is_empty()).then(python_line).flatten() {
         Some(line) => Callers { call: format!("{} ({line})", callers.call), addresses: Vec::new() },
         None => callers,
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::process::{Process, describe, shell_status};
 use super::signals::Signals;
-use super::watch::{Finding, Watcher};
+use super::watch::Watcher;
 use super::{LaunchError, LaunchOptions};
 use crate::memory::RunMemory;
 use crate::page::State;
@@ -105,7 +105,7 @@ impl<'a> Supervisor<'a> {
             return;
         }
         let Some(watcher) = &mut self.watcher else { return };
-        if let Finding::End(reason) = watcher.check(self.memory) {
+        if let Some(reason) = watcher.check(self.memory) {
             let why = match reason {
                 LaunchError::Hang { .. } => "no rank could go on",
                 _ => {
@@ -143,12 +143,10 @@ impl<'a> Supervisor<'a> {
             (None, Some(watcher)) => Some(watcher.interval()),
             (Some(at), _) => Some(at.saturating_duration_since(Instant::now())),
         };
-        let sees_all_ends = self.running.iter().all(|process| process.end().is_some());
-        let limit = match limit {
-            Some(limit) if sees_all_ends => limit.as_millis() as i32 + 1,
-            None if sees_all_ends => -1,
-            limit => limit.map_or(END_CHECK, |limit| limit.min(END_CHECK)).as_millis() as i32,
-        };
+        let end_check =
+            self.running.iter().any(|process| process.end().is_none()).then_some(END_CHECK);
+        let limit = limit.into_iter().chain(end_check).min();
+        let limit = limit.map_or(-1, |limit| limit.as_millis() as i32 + 1);
         // SAFETY: the entries are live, and their number is right. A signal that interrupts leaves no entry ready.
         unsafe { libc::poll(entries.as_mut_ptr(), entries.len() as libc::nfds_t, limit) };
         let readable = |entry: &libc::pollfd| entry.revents & (libc::POLLIN | libc::POLLHUP) != 0;

@@ -56,13 +56,6 @@ enum Reason {
     Limit(Duration),
 }
 
-/// The result of a check.
-pub(super) enum Finding {
-    /// The run must end.
-    End(LaunchError),
-    Nothing,
-}
-
 /// The watch over one run.
 pub(super) struct Watcher {
     watch: Watch,
@@ -121,8 +114,8 @@ impl Watcher {
         rest.map_or(interval, |rest| rest.min(interval))
     }
 
-    /// Checks the state of the ranks.
-    pub(super) fn check(&mut self, memory: &RunMemory) -> Finding {
+    /// Checks the state of the ranks. Returns why the run must end, if it must.
+    pub(super) fn check(&mut self, memory: &RunMemory) -> Option<LaunchError> {
         let now = Instant::now();
         let mut ranks: Vec<RankState> =
             (0..memory.ranks()).map(|rank| state(memory, rank)).collect();
@@ -141,15 +134,15 @@ impl Watcher {
                 self.asking = None;
                 return self.report(reason, memory);
             }
-            return Finding::Nothing;
+            return None;
         }
         if self.whole_run.as_ref().is_some_and(|part| part.run().asks_for_activities()) {
             self.ask_for(Reason::WholeRun, memory);
-            return Finding::Nothing;
+            return None;
         }
         if let Some((limit, _)) = self.limit.take_if(|(_, end)| now >= *end) {
             self.ask_for(Reason::Limit(limit), memory);
-            return Finding::Nothing;
+            return None;
         }
         let detects_hangs = self.watch.on_hang != OnHang::Ignore && !self.has_reported_hang;
         if detects_hangs && self.standstill.is_for_ever(now, &ranks) {
@@ -161,7 +154,7 @@ impl Watcher {
             self.reported_standstill = stands;
             self.ask_for(Reason::Standstill(stands), memory);
         }
-        Finding::Nothing
+        None
     }
 
     /// Takes ranks whose programs have stopped polling for ranks that run: they do not say so.
@@ -203,7 +196,7 @@ impl Watcher {
         self.asking = Some((reason, Instant::now() + ANSWER_LIMIT));
     }
 
-    fn report(&mut self, reason: Reason, memory: &RunMemory) -> Finding {
+    fn report(&mut self, reason: Reason, memory: &RunMemory) -> Option<LaunchError> {
         let activity = |rank| RankActivity {
             rank: self.names.get(rank).copied().unwrap_or(rank),
             host: None,
@@ -213,9 +206,9 @@ impl Watcher {
         let report = self.watch.report;
         match reason {
             Reason::Hang if self.watch.on_hang == OnHang::End => {
-                return Finding::End(LaunchError::Hang { ranks });
+                return Some(LaunchError::Hang { ranks });
             }
-            Reason::Limit(limit) => return Finding::End(LaunchError::OutOfTime { limit, ranks }),
+            Reason::Limit(limit) => return Some(LaunchError::OutOfTime { limit, ranks }),
             Reason::Hang => {
                 self.has_reported_hang = true;
                 report(HANG, &ranks);
@@ -228,7 +221,7 @@ impl Watcher {
             }
             Reason::WholeRun | Reason::Signal => report(ACTIVITIES, &ranks),
         }
-        Finding::Nothing
+        None
     }
 
     fn activity(&self, memory: &RunMemory, rank: usize) -> Activity {

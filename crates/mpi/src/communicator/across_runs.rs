@@ -4,7 +4,7 @@ use collectives::{CallId, LibraryCall};
 use contract::{ContextOffer, Endpoint, ProcessName, TimeSpan};
 
 use super::Communicator;
-use super::between::{Bridge, LOST, MALFORMED};
+use super::between::{Bridge, LOST, malformed};
 use crate::collective::{allgather_bytes, broadcast_bytes};
 use crate::engine::{Context, Engine};
 use crate::error::{Error, ErrorClass, Result, ensure};
@@ -95,7 +95,6 @@ impl<E: Endpoint + 'static> Communicator<E> {
         ensure!(!theirs.is_empty(), missing, "{LOST}");
         let (own, theirs) = (MemberOffer::all(&own), MemberOffer::all(&theirs));
         let both = own.zip(theirs);
-        let malformed = || Error::new(ErrorClass::Communicator, MALFORMED);
         let (own, theirs) = both.ok_or_else(malformed)?;
         self.open_across_runs(own, theirs)
     }

@@ -14,8 +14,11 @@ use crate::schedule::CollectiveContext;
 
 /// What members report whose leader found no partner.
 pub(super) const LOST: &str = "the leaders of the two groups did not find each other";
-/// What is said of a leader of another run whose message is not one.
-pub(super) const MALFORMED: &str = "the other leader sent what no leader sends";
+/// Returns what is said of a leader of another run whose message is not one.
+pub(super) fn malformed() -> Error {
+    Error::new(ErrorClass::Communicator, "the other leader sent what no leader sends")
+}
+
 /// Length of the longest message about a group, which no memory allows to exceed by far: a million members.
 const SWAP_MAX_BYTES: u64 = 64 << 20;
 
@@ -91,7 +94,6 @@ impl<E: Endpoint + 'static> Bridge<E> {
         let lengths = allgather_bytes(at.clone(), &(mine.len() as u64).to_ne_bytes())?;
         let word = lengths[8 * (1 - rank)..].first_chunk().expect("two words");
         let theirs = Untrusted::new(u64::from_ne_bytes(*word)).at_most(SWAP_MAX_BYTES);
-        let malformed = || Error::new(ErrorClass::Communicator, MALFORMED);
         let theirs = theirs.ok_or_else(malformed)? as usize;
         let longest = mine.len().max(theirs);
         let mut padded = mine.to_vec();
@@ -128,8 +130,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
             true => bridge().and_then(|bridge| {
                 own.is_between_runs |= bridge.context.is_between_runs();
                 let mut theirs = bridge.swap(&own.to_bytes())?;
-                let is_side = Side::from_bytes(&theirs).is_some();
-                ensure!(is_side, ErrorClass::Communicator, "{MALFORMED}");
+                Side::from_bytes(&theirs).ok_or_else(malformed)?;
                 // The properties of one group affect both, and all their members.
                 theirs[4] |= u8::from(own.is_between_runs);
                 kept = Some(bridge);
@@ -160,7 +161,6 @@ impl<E: Endpoint + 'static> Communicator<E> {
 
     fn open_between(&self, at: &CollectiveContext<E>, own: Side, theirs: &[u8]) -> Result<Self> {
         ensure!(!theirs.is_empty(), ErrorClass::Communicator, "{LOST}");
-        let malformed = || Error::new(ErrorClass::Communicator, MALFORMED);
         let theirs = Side::from_bytes(theirs).ok_or_else(malformed)?;
         let apart = theirs.members.iter().all(|member| !own.members.contains(member));
         ensure!(apart, ErrorClass::Communicator, "the two groups have members in common");
