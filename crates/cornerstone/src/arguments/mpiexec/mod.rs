@@ -149,10 +149,7 @@ fn sections_of_file(path: &Path, general: &mut General) -> Result<Vec<Section>, 
 impl Section {
     /// Returns whether nothing is in it.
     fn is_empty(&self) -> bool {
-        self.ranks.is_none()
-            && self.soft.is_none()
-            && self.own.is_empty()
-            && self.program.is_empty()
+        *self == Section::default()
     }
 
     /// Returns it, with the number of its ranks among those that will do.

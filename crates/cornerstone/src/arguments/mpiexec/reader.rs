@@ -12,7 +12,7 @@ use super::{OptionsOfLaunch, output, unknown, values};
 use crate::failure::Failure;
 
 /// Options before one program.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Section {
     pub(super) ranks: Option<usize>,
     pub(super) soft: Option<String>,
@@ -191,8 +191,7 @@ impl Reader<'_> {
         section: &Section,
         file: OsString,
     ) -> Result<Read, Failure> {
-        let has_own = section.ranks.is_some() || !section.own.is_empty() || section.path.is_some();
-        if has_own || self.words.next().is_some() {
+        if !section.is_empty() || self.words.next().is_some() {
             return Err(Failure::usage(format!(
                 "mpiexec: {option} stands last, after options for all programs"
             ))

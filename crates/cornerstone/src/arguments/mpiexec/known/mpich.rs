@@ -59,7 +59,7 @@ pub(super) const OPTIONS: &[Known] = &[
         &["PATTERN"],
         Refused("-l prefixes each line with [RANK], --timestamps with the time"),
     ),
-    known(&["ordered-output"], &[], Needless("lines of ranks never mix")),
+    known(&["ordered-output"], &[], Needless("in files and pipes, lines of ranks stay whole")),
     known(
         &["check-mpi", "check_mpi"],
         &[],
@@ -93,7 +93,7 @@ pub(super) const OPTIONS: &[Known] = &[
         &["usize"],
         &["SIZE"],
         Ignored(
-            "MPI_UNIVERSE_SIZE is the number of ranks, and MPI_Comm_spawn starts any number more",
+            "MPI_UNIVERSE_SIZE is the number of ranks and processors, and MPI_Comm_spawn starts any number more",
         ),
     ),
     known(
