@@ -28,7 +28,7 @@ pub(in crate::programs) const IMPACT: Benchmark = Benchmark {
         128 KiB (bandwidth) to both neighbours of a random ring of victims, or an allreduce of 8 bytes. The \
         congestors send messages of 16 KiB to one of them (`incast`), to all others (`all-to-all`), or put them \
         into the memory of one of them (`puts`), from before the first event until after the last. Fewer than four ranks are no two of each. `alone` and \
-        `time` are the times of the slowest victim without and disturbed congestors; `impact` is the ratio of \
+        `time` are the times of the slowest victim without and beside congestors; `impact` is the ratio of \
         their averages, `impact_99` and `impact_99_9` those of their 99 % and 99.9 % quantiles. 1 means that the \
         congestors cost nothing. The seed also decides which ranks share a host or a link: measure with several.",
     source: paper::GPCNET.part("congestion impact factors"),

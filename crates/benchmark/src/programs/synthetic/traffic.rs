@@ -32,7 +32,7 @@ pub(in crate::programs) const TRAFFIC: Benchmark = Benchmark {
         send, and receives are posted. Each event is another run of the model; the time is from a synchronised start to the \
         last rank's last message. `delay` is from the moment at which a message is made until its receiver has it, of the last run; `hops` and \
         `run-length`, the messages in a row to one rank, are means of what was drawn. `run-share` is the share of those runs that are `length` long. In virtual time a measurement goes on until its interval is narrow enough, \
-        unless --time-limit is given. Simulated machines emit the queue of each link in the report and with --format json.",
+        unless --time-limit is given. Simulated machines give the queue of each link, in the report and with --format json.",
     source: paper::HYPERCUBE.part("synthetic communication benchmarks, figures 7 to 9"),
     ranks: RankRule::AtLeast(2),
     bound: BoundRule::None,
