@@ -44,7 +44,7 @@ impl<T: Copy> Untrusted<T> {
         Untrusted(number)
     }
 
-    /// Returns the number to send it back to its writer. Nothing else may use it.
+    /// Returns the number to send it back to its writer, or where every number is right.
     #[inline(always)]
     pub const fn sent_back(self) -> T {
         self.0

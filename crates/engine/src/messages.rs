@@ -64,6 +64,13 @@ impl Messages {
         self.failure.get_or_insert(error).clone()
     }
 
+    /// Ends the run for this rank, because another has sent what no rank sends.
+    #[cold]
+    pub fn refuse(&mut self, rank: usize, what: &str) -> Error {
+        let reason = format!("rank {rank} sent what no rank sends: {what}");
+        self.fail(Error::System { what: "reading from another rank".into(), reason })
+    }
+
     /// Counts a change that neither a transfer nor a queue shows.
     pub fn count_move(&mut self) {
         self.moves = self.moves.wrapping_add(1);

@@ -46,8 +46,8 @@ pub(crate) struct Header {
     pub(crate) credit: u32,
 }
 
-/// The header of a frame that has arrived. Context and tag only select a receive; every other number is checked where it
-/// is used.
+/// The header of a frame that has arrived. Context and tag select a receive, or are sent back or compared; every other number
+/// is checked where it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ArrivedHeader {
     pub(crate) kind: Kind,

@@ -62,7 +62,7 @@ pub(crate) struct SenderLines {
     returned: u32,
     /// Number of reverse-path payloads in lines of this ring that have been read.
     reverse_payloads: u16,
-    /// True if the receiver has returned lines that it was not sent.
+    /// True if the receiver has returned lines, or cells of their ring, that it was not sent.
     pub(super) is_wrong: bool,
 }
 

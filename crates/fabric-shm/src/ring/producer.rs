@@ -33,8 +33,6 @@ pub(crate) struct Producer {
     pub(crate) lines: SenderLines,
     /// True if nothing has been received from the other rank since the last push.
     in_a_row: bool,
-    /// True if the receiver has returned cells that it was not sent.
-    is_wrong: bool,
 }
 
 impl Producer {
@@ -44,8 +42,7 @@ impl Producer {
     /// `place` points to a ring in mapped memory that outlives this, was zero at first, and has no other producer.
     pub(crate) unsafe fn new(place: Place) -> Self {
         let lines = SenderLines::new(place.lines);
-        let is_wrong = false;
-        Producer { place, next_cell: 0, returned_cells: 0, lines, in_a_row: false, is_wrong }
+        Producer { place, next_cell: 0, returned_cells: 0, lines, in_a_row: false }
     }
 
     /// Returns the number of cells written, which wraps at 2^32.
@@ -130,14 +127,14 @@ impl Producer {
         let owing = Untrusted::new(u32::from((self.next_cell as u16).wrapping_sub(credits.cells)));
         match owing.at_most(self.next_cell.wrapping_sub(self.returned_cells)) {
             Some(owing) => self.returned_cells = self.next_cell.wrapping_sub(owing),
-            None => self.is_wrong = true,
+            None => self.lines.is_wrong = true,
         }
         self.lines.credit(credits.reverse_payloads, credits.lines);
     }
 
     /// Returns whether the receiver has returned credits that no receiver returns. Then there may never be room again.
     pub(crate) fn has_wrong_credits(&self) -> bool {
-        self.is_wrong || self.lines.is_wrong
+        self.lines.is_wrong
     }
 
     /// Records that a message has come from the other rank, so the next push begins a new row. A short message in a new

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use collectives::plan::{Owners, Pieces, part_of};
-use contract::{Apply, Combine, Error};
+use contract::{Apply, Combine};
 
 use super::agreement::Awaited;
 use super::combining::{chunk_bytes, combine_parts};
@@ -231,12 +231,10 @@ impl Team {
         self.wait_for(caller, stage.last, awaited, |team| owner(team).is_some())?;
         // Every rank can write the number.
         let member = owner(self).and_then(|member| member.below(self.size() as u32));
-        let first = self.members[self.groups.first[group]];
-        let reason = || format!("rank {first} or one beside it wrote a member that there is not");
-        let what = "reading from another rank".into();
-        match member {
-            Some(member) => Ok(member as usize),
-            None => Err(Error::System { what, reason: reason() }.into()),
-        }
+        member.map(|member| member as usize).ok_or_else(|| {
+            let first = self.members[self.groups.first[group]];
+            let what = "the number of a member that there is not, or one beside it did";
+            caller.parts().0.refuse(first, what).into()
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! The receiving side: handles each cell that arrives, and each receive whose message is already here.
 
-use contract::{Envelope, Error, Request, Selector, Untrusted};
+use contract::{Envelope, Request, Selector, Untrusted};
 use engine::{Contents, Messages, Rts, Unexpected};
 
 use super::limits::{EAGER_LIMIT_BYTES, polls_before_copy};
@@ -39,11 +39,17 @@ impl Rings {
             if wanted.is_some_and(|wanted| messages.transfers[wanted].done) {
                 return;
             }
-            if body.kind == kind::SHORT && body.short_bytes().is_some() {
+            if body.kind == kind::SHORT {
                 if std::mem::replace(&mut in_a_row, true) {
                     ring.prefetch_ahead();
                 }
-                self.take_short_from(messages, source);
+                if self.take_short_from(messages, source).is_none() {
+                    return self.refuse_because(
+                        messages,
+                        source,
+                        "a short message that is too long",
+                    );
+                }
                 continue;
             }
             // A copy, which its sender cannot change any more.
@@ -117,8 +123,7 @@ impl Rings {
     /// As [`refuse`](Rings::refuse), for a message that no cell names any more.
     #[cold]
     pub(super) fn refuse_because(&self, messages: &mut Messages, source: usize, what: &str) {
-        let reason = format!("rank {} sent what no rank sends: {what}", self.rank_at(source));
-        messages.fail(Error::System { what: "reading from another rank".into(), reason });
+        messages.refuse(self.rank_at(source), what);
     }
 
     #[cold]
@@ -188,16 +193,15 @@ impl Rings {
         Some(envelope)
     }
 
-    /// Takes in the oldest message of a source, which is short, without copying its cell.
+    /// Takes in the oldest message of a source, which is short, without copying its cell. Returns `None` if it is longer
+    /// than that.
     #[inline(always)]
-    fn take_short_from(&mut self, messages: &mut Messages, source: usize) {
+    fn take_short_from(&mut self, messages: &mut Messages, source: usize) -> Option<()> {
         self.idle_polls = 0;
-        let Inbound { rank, ring: Some(ring), .. } = &mut self.inbound[source] else { return };
-        let Some((body, bytes)) = ring.peek().and_then(|body| Some((body, body.short_bytes()?)))
-        else {
-            return;
-        };
-        let envelope = envelope_of(*rank, body, bytes);
+        let Inbound { rank, ring, .. } = &mut self.inbound[source];
+        let ring = ring.as_mut()?;
+        let body = ring.peek()?;
+        let envelope = envelope_of(*rank, body, body.short_bytes()?);
         match messages.posted.take(&envelope) {
             Some(request) => {
                 let operation = &mut messages.transfers[request];
@@ -219,6 +223,7 @@ impl Rings {
         if ring.pop_short(cells) {
             self.wake(source);
         }
+        Some(())
     }
 
     fn arrive_eager(&mut self, messages: &mut Messages, source: usize, body: &Body) -> Option<()> {

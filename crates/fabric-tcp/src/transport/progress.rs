@@ -272,8 +272,7 @@ impl Connections {
             self.lose(from);
             return Ok(());
         }
-        let reason = format!("rank {from} sent what no rank sends: {what}");
-        Err(messages.fail(Error::System { what: "reading from another rank".into(), reason }))
+        Err(messages.refuse(from, what))
     }
 
     /// Handles a broken connection to a rank. The supervision of the run knows the reason best.
