@@ -1,11 +1,11 @@
 //! The supervision of a rank from outside its process, which knows why a run ends early.
 
 use std::os::fd::BorrowedFd;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use contract::{Error, Result};
 use hosts::Placement;
-use launcher::Seat;
+use launcher::{Seat, wait_for_cause};
 
 use crate::control::Control;
 use crate::reporter::Reporter;
@@ -13,7 +13,6 @@ use crate::reporter::Reporter;
 /// Time limit for the cause of a broken connection to become known. After it a rank reports only that the connection
 /// broke.
 const CAUSE_LIMIT: Duration = Duration::from_secs(1);
-const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The supervisor of a rank.
 pub(crate) enum Supervision {
@@ -42,14 +41,7 @@ impl Supervision {
 
     /// Returns why the run was aborted, which may take a moment to become known, or `None` if it does not.
     pub(crate) fn wait_for_cause(&mut self) -> Option<Error> {
-        let begin = Instant::now();
-        loop {
-            let error = self.abort_reason();
-            if error.is_some() || begin.elapsed() > CAUSE_LIMIT {
-                return error;
-            }
-            std::thread::sleep(POLL_INTERVAL);
-        }
+        wait_for_cause(CAUSE_LIMIT, || self.abort_reason())
     }
 
     /// Returns a descriptor that becomes readable when the run may have been aborted, if there is one.

@@ -45,4 +45,4 @@ pub use launch::{
 };
 pub use layout::{MAXIMUM_RANKS, Room, fingerprint};
 pub use page::{Choices, PollState, RankProcessors, State};
-pub use seat::{Reporter, Seat};
+pub use seat::{Reporter, Seat, wait_for_cause};

@@ -6,11 +6,11 @@
 //! copies everything.
 
 use std::ptr::NonNull;
-
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use contract::{Error, Request, Result};
 use engine::{Location, Messages, Rts, Transport};
+use launcher::wait_for_cause;
 
 use super::Rings;
 use super::cma::{Cma, read_memory, write_memory};
@@ -307,15 +307,9 @@ impl Rings {
         rank: u32,
         error: &std::io::Error,
     ) -> Error {
-        let begin = Instant::now();
         let is_gone = error.raw_os_error() == Some(libc::ESRCH);
-        while is_gone && begin.elapsed() < LAUNCHER_LIMIT {
-            if let Some(reason) = self.abort_reason() {
-                return self.fail(messages, reason);
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        self.fail(messages, cannot_copy(rank, error))
+        let cause = is_gone.then(|| wait_for_cause(LAUNCHER_LIMIT, || self.abort_reason()));
+        self.fail(messages, cause.flatten().unwrap_or_else(|| cannot_copy(rank, error)))
     }
 
     /// Ends the run for this rank.

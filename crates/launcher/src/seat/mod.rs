@@ -17,6 +17,7 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::ptr::NonNull;
+use std::time::{Duration, Instant};
 
 use contract::{Error, Result};
 
@@ -268,5 +269,21 @@ impl Drop for Seat {
         self.memory.run_page().abort.raise_death(self.rank, how);
         self.memory.rank_page(self.rank).set_state(State::Failed);
         self.memory.wake_all();
+    }
+}
+
+/// Interval at which the cause of an end is looked for.
+const CAUSE_INTERVAL: Duration = Duration::from_millis(1);
+
+/// Returns why a run was aborted, which `reason` knows a moment after a process or a connection is gone, or `None` if it does
+/// not within `limit`.
+pub fn wait_for_cause(limit: Duration, mut reason: impl FnMut() -> Option<Error>) -> Option<Error> {
+    let begin = Instant::now();
+    loop {
+        let error = reason();
+        if error.is_some() || begin.elapsed() > limit {
+            return error;
+        }
+        std::thread::sleep(CAUSE_INTERVAL);
     }
 }
