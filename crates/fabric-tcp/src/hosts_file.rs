@@ -84,14 +84,10 @@ impl Host {
 
     /// Reads the words after a name: `slots=SLOTS`, and an upper limit for ranks beyond the slots, which there are none of.
     fn parse_words(name: &str, words: &str) -> Result<Host, String> {
-        let mut host = Host::named(name, 1)?;
+        let mut host = Host::parse_name(name)?;
         for word in words.split_whitespace() {
             match word.split_once('=') {
-                Some(("slots", slots)) => {
-                    let number = slots.parse().ok().filter(|&slots| slots > 0);
-                    let wrong = || format!("'{name} {words}': '{slots}' is not a number of ranks");
-                    host.slots = number.ok_or_else(wrong)?;
-                }
+                Some(("slots", slots)) => host = Host::parse_name(&format!("{name}:{slots}"))?,
                 Some(("max_slots" | "max-slots", _)) => {}
                 _ => return Err(format!("'{name} {words}': '{word}' is not slots=NUMBER")),
             }

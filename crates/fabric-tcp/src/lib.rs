@@ -51,5 +51,5 @@ pub use other_processes::OtherProcesses;
 pub use process::TcpProcess;
 pub use reporter::Reporter;
 pub use secret::Secret;
-pub use start::{RANKS_MAX, REACH_LIMIT, StartOptions, Starting, UserSignal, start};
+pub use start::{RANKS_MAX, REACH_LIMIT, StartOptions, Starting, UserSignal, for_shell, start};
 pub use transport::Connections;

@@ -20,6 +20,7 @@ use crate::handshake::Acceptor;
 use crate::hosts_file::{Host, places};
 use crate::interface::Interface;
 use crate::secret::Secret;
+pub use agent::for_shell;
 use hangs::Hangs;
 use rank_connection::RankConnection;
 use started_process::StartedProcess;

@@ -67,13 +67,6 @@ impl SplitMix64 {
         }
     }
 
-    /// Changes a text in one to four places. What is no text any more is replaced.
-    pub fn mutate_text(&mut self, text: &str) -> String {
-        let mut bytes = text.as_bytes().to_vec();
-        self.mutate(&mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
-
     fn mutate_once(&mut self, bytes: &mut Vec<u8>) {
         if bytes.is_empty() {
             bytes.extend(self.bits().to_le_bytes());

@@ -13,6 +13,7 @@ use std::path::Path;
 use clap::builder::OsStringValueParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command as Definition, CommandFactory, Parser};
+use fabric_tcp::for_shell;
 use sources::{SOURCES, Source};
 
 use super::{Arguments, Command, RankCounts, RunArguments};
@@ -189,14 +190,10 @@ fn definition() -> Definition {
 
 /// Returns a word as it is typed in a shell. Control characters are shown as escapes.
 fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,@=+%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.into();
-    }
     let shown = |c: char| match c {
-        '\'' => "'\\''".into(),
         _ if c.is_ascii_graphic() || c == ' ' || c.is_alphanumeric() => c.to_string(),
         _ => c.escape_unicode().to_string(),
     };
-    format!("'{}'", word.chars().map(shown).collect::<String>())
+    let shown: String = word.chars().map(shown).collect();
+    for_shell(shown.as_ref()).to_string_lossy().into_owned()
 }

@@ -33,7 +33,7 @@ struct Line {
 impl Suppressions {
     /// Reads a file.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = definition_files::read_text(path).map_err(|error| {
             Failure::usage(format!("reading the suppressions '{}': {error}", path.display()))
         })?;
         let mut lines = Vec::new();

@@ -13,7 +13,7 @@ use crate::secret::Secret;
 
 /// Returns a word for an agent like ssh, which has the shell of the other host read it: in single quotes if it has any
 /// character with a meaning there. The other words of the command are numbers, addresses and names of this program.
-fn for_shell(word: &OsStr) -> Cow<'_, OsStr> {
+pub fn for_shell(word: &OsStr) -> Cow<'_, OsStr> {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./:,@=+%".contains(byte);
     if !word.is_empty() && word.as_bytes().iter().all(is_plain) {
         return Cow::Borrowed(word);

@@ -21,7 +21,7 @@ pub(super) struct Hangs {
     watch: Watch,
     search: HangSearch,
     quiet: Option<QuietHosts>,
-    /// The limit of the run, and the end of that time, until it has passed.
+    /// The limit of the run, and the end of that time.
     limit: Option<(Duration, Instant)>,
     /// The answers of hosts to the question in progress.
     answers: Option<Answers>,
@@ -115,7 +115,7 @@ impl Hangs {
     pub(super) fn find(&mut self, hosts: &[StartedProcess]) -> Option<LaunchError> {
         let now = Instant::now();
         if self.answers.is_none()
-            && let Some((limit, _)) = self.limit.take_if(|(_, end)| now >= *end)
+            && let Some((limit, _)) = self.limit.filter(|(_, end)| now >= *end)
         {
             self.ask(Reason::Limit(limit), &Message::AskActivities, hosts);
         }

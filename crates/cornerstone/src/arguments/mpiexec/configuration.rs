@@ -8,7 +8,7 @@ use crate::failure::Failure;
 /// The words of each line that has any, with its number in the file.
 pub(super) fn read(path: &Path) -> Result<Vec<(usize, Vec<OsString>)>, Failure> {
     let cannot = |why: String| Failure::usage(format!("mpiexec: '{}': {why}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| cannot(error.to_string()))?;
+    let text = definition_files::read_text(path).map_err(|error| cannot(error.to_string()))?;
     let lines = lines(&text).map_err(cannot)?;
     if lines.is_empty() {
         return Err(cannot("it names no program".into())

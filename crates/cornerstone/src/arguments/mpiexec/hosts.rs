@@ -29,7 +29,7 @@ pub(super) fn of_file(path: &Path) -> Result<Vec<NamedHost>, Failure> {
         Failure::usage(format!("mpiexec: '{}': {why}", path.display()))
             .hint("write a host a line, as NAME, NAME:SLOTS or NAME slots=SLOTS")
     };
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let text = definition_files::read_text(path).map_err(|error| wrong(error.to_string()))?;
     let hosts = Host::parse_all(&text).map_err(wrong)?;
     Ok(hosts.into_iter().map(|host| named(host, &text)).collect())
 }
