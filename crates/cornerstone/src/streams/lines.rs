@@ -47,8 +47,11 @@ impl Lines {
         if self.begun.is_empty() {
             self.since = now;
         }
+        // What was there before has no end of a line.
+        let before = self.begun.len();
         self.begun.extend_from_slice(bytes);
-        let ended = self.begun.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+        let last = bytes.iter().rposition(|&byte| byte == b'\n');
+        let ended = last.map_or(0, |last| before + last + 1);
         let is_long = self.marks.are_none() && self.begun.len() - ended > LINE_MAX;
         let rest = self.begun.split_off(if is_long { self.begun.len() } else { ended });
         let lines = std::mem::replace(&mut self.begun, rest);
@@ -86,8 +89,12 @@ impl Lines {
             return lines;
         }
         let mark = self.marks.text();
-        let line = |line: &[u8]| [mark.as_bytes(), line].concat();
-        lines.split_inclusive(|&byte| byte == b'\n').flat_map(line).collect()
+        let mut marked = Vec::with_capacity(lines.len() + mark.len());
+        for line in lines.split_inclusive(|&byte| byte == b'\n') {
+            marked.extend_from_slice(mark.as_bytes());
+            marked.extend_from_slice(line);
+        }
+        marked
     }
 }
 
