@@ -1,13 +1,14 @@
 //! What a program file says of the libraries that it needs, and what the loader makes of it.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use object::elf;
-use object::read::elf::{Dyn, ElfFile64, FileHeader, ProgramHeader};
+use object::elf::{self, FileHeader64};
+use object::read::elf::{Dyn, FileHeader, ProgramHeader};
+use object::{Endianness, ReadCache, ReadRef};
 
 /// Beginnings of the names of the run-time libraries of sanitizers, which must be loaded before all others.
 const SANITIZERS: [&str; 6] =
@@ -15,17 +16,21 @@ const SANITIZERS: [&str; 6] =
 
 /// Returns the run-time libraries of the sanitizers that a program was compiled with.
 pub(crate) fn sanitizers(program: &Path) -> Vec<PathBuf> {
-    let is_sanitizer = |name: &str| SANITIZERS.iter().any(|start| name.starts_with(start));
-    let path = find(program);
-    let file = path.as_ref().and_then(|path| Linked::read(&fs::read(path).ok()?));
-    match (path, file) {
-        (Some(path), Some(file)) if file.needed.iter().any(|name| is_sanitizer(name)) => {
-            let loaded = file.loaded(&path, &[]);
-            loaded
-                .into_iter()
-                .filter(|(name, _)| is_sanitizer(name))
-                .map(|(_, path)| path)
-                .collect()
+    loaded(program, &[], |name| SANITIZERS.iter().any(|start| name.starts_with(start)))
+}
+
+/// Returns those of the libraries that the loader would give a program that are wanted, if its file itself names one.
+/// `environment` are variables of its ranks.
+pub(crate) fn loaded(
+    program: &Path,
+    environment: &[(OsString, OsString)],
+    is_wanted: impl Fn(&str) -> bool,
+) -> Vec<PathBuf> {
+    let Some(path) = find(program) else { return Vec::new() };
+    match Linked::read(&path) {
+        Some(file) if file.needed.iter().any(|name| is_wanted(name)) => {
+            let all = file.loaded(&path, environment).into_iter();
+            all.filter(|(name, _)| is_wanted(name)).map(|(_, path)| path).collect()
         }
         _ => Vec::new(),
     }
@@ -51,11 +56,7 @@ pub(crate) struct Linked {
 impl Linked {
     /// Returns the libraries that the loader would give the program `path` with these variables, by name. The loader
     /// lists them, and starts nothing.
-    pub(crate) fn loaded(
-        &self,
-        path: &Path,
-        environment: &[(OsString, OsString)],
-    ) -> Vec<(String, PathBuf)> {
+    fn loaded(&self, path: &Path, environment: &[(OsString, OsString)]) -> Vec<(String, PathBuf)> {
         let Some(loader) = &self.loader else { return Vec::new() };
         let mut list = Command::new(loader);
         list.arg("--list").arg(path).envs(environment.iter().cloned()).stdin(Stdio::null());
@@ -68,23 +69,28 @@ impl Linked {
         text.lines().filter_map(entry).filter(|(_, path)| path.is_file()).collect()
     }
 
-    /// Reads the information, or returns `None` if it is no program file of this kind of system.
-    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
-        let file = ElfFile64::<object::Endianness>::parse(bytes).ok()?;
-        let (header, endian) = (file.elf_header(), file.endian());
-        let segments = header.program_headers(endian, bytes).ok()?;
-        let named = segments.iter().find_map(|one| one.interpreter(endian, bytes).ok()?);
+    /// Reads the information from the parts of a file that have it, or returns `None` if it is no program file of this kind of
+    /// system.
+    pub(crate) fn read(path: &Path) -> Option<Self> {
+        let data = &ReadCache::new(File::open(path).ok()?);
+        let header = FileHeader64::<Endianness>::parse(data).ok()?;
+        let endian = header.endian().ok()?;
+        let segments = header.program_headers(endian, data).ok()?;
+        let named = segments.iter().find_map(|one| one.interpreter(endian, data).ok()?);
         let loader = named.map(|name| PathBuf::from(OsStr::from_bytes(name)));
-        Some(Linked { loader, needed: needed(&file, bytes).unwrap_or_default() })
+        Some(Linked { loader, needed: needed(header, endian, data).unwrap_or_default() })
     }
 }
 
 /// Returns the names of the libraries that a file needs.
-fn needed(file: &ElfFile64<'_>, bytes: &[u8]) -> Option<Vec<String>> {
-    let endian = file.endian();
-    let sections = file.elf_header().sections(endian, bytes).ok()?;
-    let (entries, strings) = sections.dynamic(endian, bytes).ok()??;
-    let strings = sections.strings(endian, bytes, strings).ok()?;
+fn needed<'a>(
+    header: &FileHeader64<Endianness>,
+    endian: Endianness,
+    data: impl ReadRef<'a>,
+) -> Option<Vec<String>> {
+    let sections = header.sections(endian, data).ok()?;
+    let (entries, strings) = sections.dynamic(endian, data).ok()??;
+    let strings = sections.strings(endian, data, strings).ok()?;
     let names = entries.iter().filter(|one| one.tag(endian) == elf::DT_NEEDED);
     let name = |one| Some(String::from_utf8_lossy(Dyn::string(one, endian, strings).ok()?).into());
     Some(names.filter_map(name).collect())

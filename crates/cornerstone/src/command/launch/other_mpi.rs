@@ -10,7 +10,7 @@ use std::time::Duration;
 use launcher::OtherProgram;
 use rustix::process::Pid;
 
-use crate::linked::{Linked, find};
+use crate::linked::loaded;
 use crate::progress::note;
 use crate::{orphans, preloaded};
 
@@ -40,7 +40,7 @@ pub(super) fn warn(
     programs.dedup();
     let mut is_known = false;
     for program in programs {
-        let linked = linked(program, environment);
+        let linked = loaded(program, environment, is_mpi);
         is_known |= !linked.is_empty();
         if let Some(library) = foreign(&linked) {
             tell(&format!("'{}'", program.display()), library);
@@ -57,19 +57,6 @@ fn tell(program: &str, library: &Path) {
     ));
 }
 
-/// Returns the MPI libraries that the loader would give a program, if its file names one.
-fn linked(program: &Path, environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
-    let path = find(program);
-    let file = path.as_ref().and_then(|path| Linked::read(&fs::read(path).ok()?));
-    match (path, file) {
-        (Some(path), Some(file)) if file.needed.iter().any(|name| is_mpi(name)) => {
-            let loaded = file.loaded(&path, environment).into_iter();
-            loaded.filter(|(name, _)| is_mpi(name)).map(|(_, path)| path).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
 /// Returns the library of another MPI among libraries. That a library of the program brings a second MPI matters less
 /// than that ours is there.
 fn foreign(libraries: &[PathBuf]) -> Option<&PathBuf> {
@@ -78,7 +65,7 @@ fn foreign(libraries: &[PathBuf]) -> Option<&PathBuf> {
 
 /// Returns whether the loader would give a program a library of this project.
 pub(super) fn brings_ours(program: &Path, environment: &[(OsString, OsString)]) -> bool {
-    let linked = linked(program, environment);
+    let linked = loaded(program, environment, is_mpi);
     !linked.is_empty() && foreign(&linked).is_none()
 }
 

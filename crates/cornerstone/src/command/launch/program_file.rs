@@ -1,7 +1,7 @@
 //! Properties of a program's file: whether it can run in virtual time, and whether its calls can be recorded.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -56,7 +56,7 @@ fn check(
     environment: &[(OsString, OsString)],
 ) -> Result<(), Failure> {
     let Some(path) = find(program) else { return Ok(()) };
-    let (Ok(metadata), Ok(bytes)) = (fs::metadata(&path), fs::read(&path)) else { return Ok(()) };
+    let (Ok(metadata), Ok(_)) = (fs::metadata(&path), File::open(&path)) else { return Ok(()) };
     let (name, service) = (path.display(), purpose.service());
     if metadata.permissions().mode() & SET_USER_OR_GROUP != 0 {
         return Err(Failure::usage(format!(
@@ -64,7 +64,7 @@ fn check(
         ))
         .hint("copy it, which drops that, or clear it with `chmod ug-s`"));
     }
-    let Some(file) = Linked::read(&bytes) else { return Ok(()) };
+    let Some(file) = Linked::read(&path) else { return Ok(()) };
     if file.loader.is_none() {
         return Err(Failure::usage(format!(
             "'{name}' is linked statically, and so takes no library that {service}"
@@ -109,8 +109,7 @@ mod tests {
 
     #[test]
     fn this_program_has_a_loader_and_needs_the_c_library() {
-        let bytes = fs::read("/proc/self/exe").unwrap();
-        let file = Linked::read(&bytes).unwrap();
+        let file = Linked::read(Path::new("/proc/self/exe")).unwrap();
         assert!(file.loader.is_some_and(|loader| loader.is_file()));
         assert!(file.needed.iter().any(|name| name.starts_with("libc.so")), "{:?}", file.needed);
         for purpose in [Purpose::VirtualTime, Purpose::Records] {
