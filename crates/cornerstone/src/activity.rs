@@ -1,20 +1,17 @@
 //! The state of the ranks of a run, with one line for ranks in the same state.
 
-use std::io::Write;
-
 use contract::name_ranks;
 use launcher::{Activity, RankActivity, ThreadWait, WaitLine};
 
 use crate::call_sites::CallSites;
+use crate::progress::say;
 
 /// Maximum number of lines. Further ranks are only counted.
 const MOST_LINES: usize = 40;
 
 /// Writes the state of the ranks to standard error, at the user's request.
 pub(crate) fn report(what: &str, ranks: &[RankActivity]) {
-    let words = format!("cornerstone: {what}\n{}\n", describe(ranks));
-    // A failed write does not end the run. There is one write because other processes write there too.
-    let _ = std::io::stderr().write_all(words.as_bytes());
+    say(&format!("cornerstone: {what}\n{}\n", describe(ranks)));
 }
 
 /// Returns the state of each rank: a line without its subject, and remarks.

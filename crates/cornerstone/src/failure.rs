@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::progress::say;
+
 /// The run failed, or what was asked does not hold.
 pub(crate) const STATUS_FAILED: u8 = 1;
 /// The command line, or a file that it names, is wrong.
@@ -107,10 +109,23 @@ impl Failure {
         self
     }
 
+    /// Returns how a command ends of which a later part may have failed, too. If both have, the later one is reported here,
+    /// and the status is that of the first.
+    pub(crate) fn of_both<T>(
+        ended: Result<T, Failure>,
+        later: Result<(), Failure>,
+    ) -> Result<T, Failure> {
+        match (ended, later) {
+            (Err(failure), Err(second)) => {
+                second.report();
+                Err(failure)
+            }
+            (ended, later) => ended.and_then(|value| later.map(|()| value)),
+        }
+    }
+
     /// Writes it to standard error and returns the exit status.
     pub(crate) fn report(&self) -> ExitCode {
-        // A closed standard error must not turn a failure into a panic.
-        use std::io::Write;
         let mut words = String::new();
         if !self.message.is_empty() {
             let kind = if self.is_undecided { "undecided" } else { "error" };
@@ -119,10 +134,7 @@ impl Failure {
         if let Some(hint) = &self.hint {
             words += &format!("  hint: {hint}\n");
         }
-        // One write is used because several could be split by the output of other processes, or by a launcher that
-        // ends.
-        // Messages quote words of files and command lines, which may come from a stranger.
-        let _ = std::io::stderr().write_all(record::printable(&words).as_bytes());
+        say(&words);
         ExitCode::from(self.status)
     }
 }

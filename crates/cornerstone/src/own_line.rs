@@ -1,16 +1,29 @@
 //! The beginning of a line on standard error, where a program may have left the last line of its output without an end.
 
 use std::fs::File;
+use std::io::Write;
 use std::os::unix::fs::{FileExt, MetadataExt};
+use std::sync::Once;
 
 use rustix::fs::{FileType, fstat};
 use rustix::termios::{isatty, tcgetwinsize};
 
+use crate::streams::is_same;
+
+/// Begins a line on standard error after a program has ended, once: from then on only this process writes there.
+pub(crate) fn begin() {
+    static BEGUN: Once = Once::new();
+    // A closed standard error does not change the outcome.
+    BEGUN.call_once(|| {
+        let _ = std::io::stderr().write_all(beginning().as_bytes());
+    });
+}
+
 /// Returns what must be written before words that begin a line. Empty if output and errors do not go to the same place.
-pub(crate) fn beginning() -> String {
-    let (output, errors) = (rustix::stdio::stdout(), rustix::stdio::stderr());
-    let (Ok(output), Ok(kind)) = (fstat(output), fstat(errors)) else { return String::new() };
-    if (output.st_dev, output.st_ino) != (kind.st_dev, kind.st_ino) {
+fn beginning() -> String {
+    let errors = rustix::stdio::stderr();
+    let Ok(kind) = fstat(errors) else { return String::new() };
+    if !is_same(&rustix::stdio::stdout(), &errors) {
         return String::new();
     }
     match FileType::from_raw_mode(kind.st_mode) {

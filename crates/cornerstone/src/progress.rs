@@ -137,7 +137,14 @@ fn bar(steps: usize) -> ProgressBar {
     bar
 }
 
-/// Writes a line to standard error. A failure is ignored, because a run does not end because its output is not read.
+/// Writes a line to standard error, as [`say`] does.
 pub(crate) fn note(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", record::printable(line));
+    say(&format!("{line}\n"));
+}
+
+/// Writes words to standard error. They may quote files and command lines, which may come from a stranger. There is one write,
+/// because several could be split by the output of other processes, or by a launcher that ends. A failure is ignored, because
+/// a run does not end because its output is not read.
+pub(crate) fn say(words: &str) {
+    let _ = std::io::stderr().write_all(record::printable(words).as_bytes());
 }

@@ -23,8 +23,8 @@ pub(crate) struct ObservationArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
 
-    /// Report mistakes in the use of memory by calls that have not ended: buffers that overlap, or are changed. If there
-    /// are any, end with status 1
+    /// Report buffers of calls that have not ended which overlap or are changed, and accesses to windows that nothing orders;
+    /// sends wait for their receives, and collectives for all. If anything is found, end with status 1
     #[arg(long)]
     pub(crate) check: bool,
 

@@ -236,14 +236,9 @@ fn launch(
     // The copying ends once the other ends of its pipes are closed.
     drop(options);
     let copied = copying.map_or(Ok(()), Copying::finish);
-    match (ended.map_err(|error| explain(error, mistakes)), copied) {
-        (Err(failure), Err(reason)) => {
-            // The ranks that wrote have ended because of it.
-            reason.report();
-            Err(failure)
-        }
-        (ended, copied) => ended.and(spawned).and(copied).map(|()| ExitCode::SUCCESS),
-    }
+    // Ranks that write where nothing can be written any more end because of it.
+    let ended = ended.map_err(|error| explain(error, mistakes)).and(spawned);
+    Failure::of_both(ended, copied).map(|()| ExitCode::SUCCESS)
 }
 
 /// Waits for the runs that ranks have started, if this one has ended well. Otherwise ends them.

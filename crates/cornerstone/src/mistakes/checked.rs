@@ -7,10 +7,10 @@ pub(super) const CHECKED: &[MistakeKind] = &[
     MistakeKind {
         name: "receives-overlap",
         messages: &["MPI_Irecv (main, program.c:9) receives into 4 bytes that MPI_Irecv (main, program.c:8) receives into and has not ended"],
-        title: "A call receives into memory that a receive under way may write",
+        title: "A call uses memory that a receive under way may write",
         found: Found::Check,
         sections: "3.7.2",
-        remedy: "give each receive memory of its own, or end the first before the second",
+        remedy: "end the receive before its memory is used, or give each call memory of its own",
         says: &["receives into and has not ended"],
         example: "\
 int memory[3] = {0};

@@ -1,6 +1,5 @@
 //! The mistakes of a run: collected, told, judged and written.
 
-use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -15,7 +14,7 @@ use super::table::all;
 use crate::arguments::LaunchArguments;
 use crate::failure::Failure;
 use crate::own_line;
-use crate::progress::note;
+use crate::progress::{note, say};
 use crate::utc;
 use crate::wording::counted;
 
@@ -29,15 +28,26 @@ pub(crate) struct Mistakes {
     /// What was asked for.
     checks: bool,
     leaks: bool,
-    /// Number of ranks that `--check` has seen.
-    checked_ranks: usize,
-    /// Why no call of ranks that have come was seen.
-    unseen: Option<&'static str>,
+    checked: Checked,
     about: About,
 }
 
-/// MistakeKind of a rank that ended with a status, which a late error explains.
+/// What `--check` has looked at.
+#[derive(Default)]
+pub(crate) struct Checked {
+    /// Number of ranks of which it has seen calls.
+    pub(crate) ranks: usize,
+    /// Why it has seen none of ranks that have called MPI_Init.
+    pub(crate) unseen: Option<&'static str>,
+    /// True if the order of accesses to windows was looked at.
+    pub(crate) compares_windows: bool,
+}
+
+/// Kind of a rank that ended with a status, which a late error explains.
 const ENDED: &str = "failed";
+
+/// Kind of accesses to windows.
+const UNORDERED: &str = "unordered-accesses";
 
 impl Mistakes {
     /// Prepares what the arguments request. Files that cannot be written are refused.
@@ -57,8 +67,7 @@ impl Mistakes {
             files: ReportFile::prepare(&options.check_report)?,
             checks,
             leaks,
-            checked_ranks: 0,
-            unseen: None,
+            checked: Checked::default(),
             about: About {
                 program: words[0].clone().into_owned(),
                 command: words.join(" "),
@@ -87,14 +96,9 @@ impl Mistakes {
         }
     }
 
-    /// Records that ranks have called MPI_Init, and why none of their calls was seen.
-    pub(crate) fn set_unseen(&mut self, why: &'static str) {
-        self.unseen = Some(why);
-    }
-
-    /// Records the number of ranks whose calls `--check` has seen.
-    pub(crate) fn set_checked_ranks(&mut self, ranks: usize) {
-        self.checked_ranks = ranks;
+    /// Records what `--check` has looked at.
+    pub(crate) fn set_checked(&mut self, checked: Checked) {
+        self.checked = checked;
     }
 
     /// Tells and writes everything, and returns how the program ends: with its own failure, or with what was found.
@@ -118,10 +122,9 @@ impl Mistakes {
         }
         words.extend(unused.iter().map(|line| format!("cornerstone: {line}\n")));
         if ended.is_err() || !words.is_empty() || self.checks || !self.files.is_empty() {
-            words.insert_str(0, &own_line::beginning());
+            own_line::begin();
         }
-        // A closed standard error does not change the outcome.
-        let _ = std::io::stderr().write_all(words.as_bytes());
+        say(&words);
         let outcome = ended.as_ref().err().map(|failure| failure.message().to_owned());
         let fatal = self.all.iter().find(|one| !one.kind.goes_on()).map(|one| one.kind.remedy);
         let ended = match fatal {
@@ -132,17 +135,18 @@ impl Mistakes {
         };
         let ended = ended.and_then(|status| self.judge().map(|()| status));
         let status = ended.as_ref().map_or_else(Failure::code, |_| 0);
-        let checked = self.checked();
+        let checked = self.kinds_checked();
         let report =
             Report::new(&self.about, outcome, status, checked, self.all, suppressed, unused);
         written(&self.files, &report, ended)
     }
 
     /// Returns the kinds that were looked for.
-    fn checked(&self) -> Vec<&'static MistakeKind> {
+    fn kinds_checked(&self) -> Vec<&'static MistakeKind> {
         let was_checked = |kind: &&MistakeKind| match kind.found {
             Found::Always => true,
-            Found::Check => self.checks && self.checked_ranks > 0,
+            Found::Check if kind.name == UNORDERED && !self.checked.compares_windows => false,
+            Found::Check => self.checks && self.checked.ranks > 0,
             Found::CheckLeaks => self.leaks,
         };
         all().filter(was_checked).collect()
@@ -152,13 +156,13 @@ impl Mistakes {
     fn judge(&self) -> Result<(), Failure> {
         let count = |found| self.all.iter().filter(|one| one.kind.found == found).count();
         match (count(Found::Check), count(Found::CheckLeaks)) {
-            _ if let Some(why) = self.unseen => {
-                Err(Failure::undecided(format!("--check has checked nothing: {why}")))
-            }
-            _ if self.checks && self.checked_ranks == 0 => Err(Failure::undecided(
-                "--check has checked nothing: no rank has called MPI_Init of Cornerstone's MPI library",
-            )
-            .hint("build the program against libmpi_abi.so.1 of this build, and let the loader find it")),
+            _ if self.checks && self.checked.ranks == 0 => Err(match self.checked.unseen {
+                Some(why) => Failure::undecided(format!("--check has checked nothing: {why}")),
+                None => Failure::undecided(
+                    "--check has checked nothing: no rank has called MPI_Init of Cornerstone's MPI library",
+                )
+                .hint("build the program against libmpi_abi.so.1 of this build, and let the loader find it"),
+            }),
             (0, 0) if self.checks => {
                 let objects = if self.leaks { ", and no objects that are not freed" } else { "" };
                 note(&format!(
@@ -184,22 +188,15 @@ fn written(
     report: &Report,
     ended: Result<ExitCode, Failure>,
 ) -> Result<ExitCode, Failure> {
-    let mut failed = None;
+    let mut all_written = Ok(());
     for file in files {
-        match file.write(report) {
-            Ok(()) => note(&format!("  {file}: {}", file.path().display())),
-            Err(failure) => failed = failed.or(Some(failure)),
+        let written = file.write(report);
+        if written.is_ok() {
+            note(&format!("  {file}: {}", file.path().display()));
         }
+        all_written = all_written.and(written);
     }
-    match (ended, failed) {
-        (Err(failure), Some(second)) => {
-            // Both failures are reported. The status is the program's.
-            second.report();
-            Err(failure)
-        }
-        (Ok(_), Some(failure)) => Err(failure),
-        (ended, None) => ended,
-    }
+    Failure::of_both(ended, all_written)
 }
 
 /// Returns the line of a mistake that has not ended the program.

@@ -14,7 +14,7 @@ mod sarif;
 mod suppressions;
 mod table;
 
-pub(crate) use collected::Mistakes;
+pub(crate) use collected::{Checked, Mistakes};
 pub use kind::{Found, MistakeKind};
 pub(crate) use mistake::{Mistake, Side};
 pub use page::page;

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::kind::MistakeKind;
 use super::mistake::{Mistake, Side};
+use super::table::kind_named;
 use crate::wording::counted;
 
 /// Version of this format. It changes when a field changes its meaning or is removed.
@@ -103,8 +104,8 @@ impl Report {
 
     /// Returns how the program ended if no finding says so: it was not started, or was interrupted.
     pub(super) fn unexplained(&self) -> Option<&str> {
-        let is_explained = !self.findings.is_empty();
-        self.outcome.as_deref().filter(|_| !is_explained)
+        let ends = |one: &Finding| kind_named(one.kind).is_some_and(|kind| !kind.goes_on());
+        self.outcome.as_deref().filter(|_| !self.findings.iter().any(ends))
     }
 
     /// Returns the text for people.

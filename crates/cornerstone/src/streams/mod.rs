@@ -201,7 +201,7 @@ fn filled(pattern: &str, rank: usize) -> PathBuf {
 }
 
 /// Returns whether two descriptors are of one file.
-fn is_same(one: &impl AsFd, other: &impl AsFd) -> bool {
+pub(crate) fn is_same(one: &impl AsFd, other: &impl AsFd) -> bool {
     let file = |fd: BorrowedFd<'_>| fstat(fd).ok().map(|file| (file.st_dev, file.st_ino));
     file(one.as_fd()).is_some() && file(one.as_fd()) == file(other.as_fd())
 }

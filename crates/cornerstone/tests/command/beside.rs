@@ -131,32 +131,6 @@ fn a_library_that_is_opened_apart_is_the_reason_why_nothing_was_seen() {
     checked.refuses(3, &["checked nothing", "a library that it has opened itself"]);
 }
 
-#[test]
-fn sanitizers_report_the_programs_mistakes_beside_ours() {
-    let name = "a sanitizer beside the report";
-    let Some(lab) = lab_with(name, SIZE) else { return };
-    if built(name, "libcornerstone_profile.so", "libprofile").is_none() {
-        return;
-    }
-    let include = format!("-I{}/../libmpi-abi/include", env!("CARGO_MANIFEST_DIR"));
-    let source = "#include <mpi.h>\n#include <stdlib.h>\nint main(int c, char **v) { MPI_Init(&c, &v);\n\
-        volatile int *p = malloc(40); if (c > 1) p[10] = 1; free((void *)p); MPI_Finalize(); return 0; }\n";
-    lab.write("sanitized.c", source);
-    let here = format!("-Wl,-rpath,{}", lab.path("").display());
-    let mut compiled = Command::new("cc");
-    compiled.args(["-g", "-fsanitize=address", &include, "sanitized.c", "-L.", &here, "-lmpi_abi"]);
-    compiled.args(["-o", "sanitized"]).current_dir(lab.path("")).stderr(Stdio::null());
-    if !compiled.status().unwrap().success() {
-        return skip(name, "the compiler has no address sanitizer");
-    }
-    for options in [&["--check"][..], &["--report=r.html"], &["--fabric", "sim:cluster"]] {
-        let words = [&["mpiexec", "-n", "2"], options, &["./sanitized"]].concat();
-        lab.succeed(&words);
-        let found = lab.run(&[&words[..], &["overflow"]].concat());
-        assert!(found.stderr.contains("heap-buffer-overflow"), "{options:?}: {found:#?}");
-    }
-}
-
 /// Debian's programs name `libmpich.so.12`; a link of that name leads to our library.
 #[test]
 fn a_link_with_a_name_of_mpich_runs_on_a_simulated_machine() {

@@ -24,10 +24,11 @@ int main(int count, char **words) {
 "#;
 
 /// Options with which the launcher loads a library of its own.
-const WAYS: [&[&str]; 5] = [
+const WAYS: [&[&str]; 6] = [
     &["-n", "2"],
     &["-n", "2", "--check"],
     &["-n", "2", "--report=report.json"],
+    &["-n", "2", "--fabric", "sim:cluster"],
     &["-n", "2", "--fabric", "sim:cluster", "--check"],
     &["-n", "2", "--host", "localhost:1,127.0.0.1:1", "--check"],
 ];

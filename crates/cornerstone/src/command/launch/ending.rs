@@ -9,7 +9,7 @@ use crate::failure::{Failure, STATUS_HANG, STATUS_OUT_OF_TIME};
 use crate::mistakes::{Mistake, Mistakes, Side, kind_named, kind_of};
 use crate::source_place::SourcePlace;
 
-/// MistakeKind of a run in which no rank can ever continue.
+/// Kind of a run in which no rank can ever continue.
 const HANG: &str = "deadlock";
 
 /// How a rank reports an error of its own calls.

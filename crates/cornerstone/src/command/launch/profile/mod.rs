@@ -15,7 +15,6 @@ mod summarise;
 mod text;
 mod trace;
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use analysis::limits::Limits;
@@ -29,9 +28,10 @@ use summarise::{About, Followed, summarise};
 use super::program_file::{self, Purpose};
 use crate::arguments::{LaunchArguments, LaunchFabric};
 use crate::failure::{Failure, STATUS_HANG};
-use crate::mistakes::Mistakes;
+use crate::mistakes::{Checked, Mistakes};
 use crate::observed_memory::{self, Memory};
-use crate::progress::note;
+use crate::own_line;
+use crate::progress::{note, say};
 use crate::utc;
 
 /// Reading of the monotonic clock at the beginning of virtual time: `OTHERS_S` of libvirtual-time.
@@ -152,15 +152,7 @@ impl Observation {
             false => failure,
         });
         let written = self.write(outcome, state, mistakes);
-        match (ended, written) {
-            (Err(failure), Err(second)) => {
-                // Both failures are reported. The status is the program's.
-                second.report();
-                Err(failure)
-            }
-            (Ok(_), Err(failure)) => Err(failure),
-            (ended, Ok(())) => ended,
-        }
+        Failure::of_both(ended, written)
     }
 
     fn write(
@@ -213,22 +205,23 @@ impl Observation {
                 Err(failure) => failures.push(failure),
             }
         }
-        // A failed write does not end the run.
-        let _ = std::io::stderr().write_all(words.as_bytes());
+        if !words.is_empty() {
+            own_line::begin();
+        }
+        say(&words);
         failures.into_iter().next().map_or(Ok(()), Err)
     }
 }
 
 /// Adds what `--check` has found, by the records of some ranks. `has_joined` is true if a rank has called MPI_Init.
 fn add_mistakes((ranks, has_joined): (usize, bool), followed: &Followed, mistakes: &mut Mistakes) {
-    mistakes.set_checked_ranks(ranks);
-    if !followed.compares_windows {
+    let unseen = (ranks == 0 && has_joined).then_some(summarise::UNSEEN);
+    let compares_windows = followed.compares_windows;
+    mistakes.set_checked(Checked { ranks, unseen, compares_windows });
+    if !compares_windows {
         note(
             "cornerstone: the order of accesses to windows was not checked: a rank has no record, or has made more calls than are kept",
         );
-    }
-    if ranks == 0 && has_joined {
-        mistakes.set_unseen(summarise::UNSEEN);
     }
     followed.mistakes.iter().for_each(|one| mistakes.add(one.clone()));
 }
