@@ -216,7 +216,7 @@ fn a_hang_that_is_to_be_debugged_is_told_once_and_left_as_it_is() {
     let Some(lab) = prepared("a hang that is to be debugged") else { return };
     for fabric in ["local", "cluster"] {
         let options = format!("-n 2 --on-hang tell --fabric {fabric}");
-        let printed = while_it_runs(&lab, &options, "tags", "unexpected", "sleep 2; kill $pid");
+        let printed = while_it_runs(&lab, &options, "tags", "all ranks wait", "sleep 2; kill $pid");
         assert_eq!(printed.matches(STUCK).count(), 1, "{printed}");
         assert!(printed.contains("rank 1 waits in MPI_Recv"), "{printed}");
         assert!(lab.becomes_empty());
@@ -317,7 +317,8 @@ fn while_it_runs(lab: &Lab, options: &str, name: &str, words: &str, end: &str) -
     let script = format!(
         "{launch} launch {options} ./program {name} 2>told & pid=$!; \
          until pgrep -P $pid; do sleep 0.1; done; asked=0; until grep -q '{words}' told; do \
-         sleep 0.2; {asks}; asked=$((asked + 1)); [ $asked -lt 600 ] || break; done; {end}; wait $pid; true"
+         sleep 0.2; {asks}; asked=$((asked + 1)); [ $asked -lt 600 ] || {{ kill $pid; exit 1; }}; done; \
+         {end}; wait $pid; true"
     );
     let mut command = std::process::Command::new("sh");
     command.args(["-c", &script]).current_dir(lab.path(""));
