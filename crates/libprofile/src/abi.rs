@@ -24,6 +24,11 @@ pub(crate) const DIST_GRAPH: c_int = 213;
 pub(crate) const THREAD_MULTIPLE: c_int = 4096;
 pub(crate) const OP_NULL: Op = 0x20;
 pub(crate) const LOCK_EXCLUSIVE: c_int = 301;
+pub(crate) const WIN_FLAVOR_CREATE: c_int = 311;
+pub(crate) const WIN_FLAVOR_ALLOCATE: c_int = 312;
+pub(crate) const WIN_BASE: c_int = 601;
+pub(crate) const WIN_SIZE: c_int = 603;
+pub(crate) const WIN_CREATE_FLAVOR: c_int = 604;
 
 /// MPI_IN_PLACE, as an address.
 pub(crate) const IN_PLACE: usize = 1;

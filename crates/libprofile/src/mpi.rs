@@ -29,6 +29,8 @@ function!(comm_remote_group, c"MPI_Comm_remote_group", c"PMPI_Comm_remote_group"
 function!(comm_test_inter, c"MPI_Comm_test_inter", c"PMPI_Comm_test_inter",
     (comm: Comm, flag: *mut c_int) -> c_int);
 function!(win_get_group, c"MPI_Win_get_group", c"PMPI_Win_get_group", (win: Win, group: *mut Group) -> c_int);
+function!(win_get_attr, c"MPI_Win_get_attr", c"PMPI_Win_get_attr",
+    (win: Win, key: c_int, value: *mut c_void, flag: *mut c_int) -> c_int);
 function!(group_size, c"MPI_Group_size", c"PMPI_Group_size", (group: Group, size: *mut c_int) -> c_int);
 function!(group_free, c"MPI_Group_free", c"PMPI_Group_free", (group: *mut Group) -> c_int);
 function!(group_translate_ranks, c"MPI_Group_translate_ranks", c"PMPI_Group_translate_ranks",
@@ -63,6 +65,24 @@ function!(control_handle, c"MPI_T_cvar_handle_alloc", c"MPI_T_cvar_handle_alloc"
     (index: c_int, object: *mut c_void, handle: *mut usize, count: *mut c_int) -> c_int);
 function!(control_write, c"MPI_T_cvar_write", c"MPI_T_cvar_write", (handle: usize, value: *const c_void) -> c_int);
 function!(control_free, c"MPI_T_cvar_handle_free", c"MPI_T_cvar_handle_free", (handle: *mut usize) -> c_int);
+
+/// Returns the address and the length in bytes of this rank's memory in a window, if the program gave it or MPI allocated it
+/// for this rank alone.
+pub(crate) fn own_memory(win: Win) -> Option<(usize, usize)> {
+    let attribute = |key: c_int| {
+        let (mut value, mut flag): (*const i64, c_int) = (std::ptr::null(), 0);
+        win_get_attr(win, key, (&raw mut value).cast(), &mut flag);
+        (flag != 0).then_some(value)
+    };
+    // SAFETY: the library returns the place of a number of this type, which lives as long as the window.
+    let flavor = unsafe { *attribute(WIN_CREATE_FLAVOR)?.cast::<c_int>() };
+    let is_own = [WIN_FLAVOR_CREATE, WIN_FLAVOR_ALLOCATE].contains(&flavor);
+    // SAFETY: as above.
+    let bytes = unsafe { *attribute(WIN_SIZE)? };
+    // The base is the value itself.
+    let start = attribute(WIN_BASE)?.addr();
+    is_own.then_some((start, usize::try_from(bytes).ok()?))
+}
 
 /// Makes standard sends wait for their receives, collectives for all members, and results for the calls that complete
 /// their operations. Returns whether the library does so.

@@ -8,7 +8,7 @@ use profile::{Event, IDLE_TICKS, Kind, NOBODY};
 
 use crate::abi::*;
 use crate::bindings::Bindings;
-use crate::checks::{Checks, Ends, Owner, Use};
+use crate::checks::{Checks, Ends, Owner, Stores, Use};
 use crate::communicators::{Communicators, of_communicator, of_window};
 use crate::data::{Call, To};
 use crate::mapped::Mapped;
@@ -51,6 +51,8 @@ pub(crate) struct Recorder {
     pub(crate) windows: Communicators,
     pub(crate) requests: Requests,
     pub(crate) checks: Option<Checks>,
+    /// The program's own stores to its windows, if they are observed.
+    pub(crate) stores: Option<Stores>,
     /// The result of the last blocking probe, and of each matched one, by the message's handle.
     pub(crate) probed: Option<Probed>,
     pub(crate) matched: HashMap<Message, Probed>,
@@ -72,6 +74,7 @@ impl Recorder {
             windows: Communicators::new(),
             requests: Requests::new(),
             checks: (wanted & WANTS_CHECKS != 0).then(Checks::default),
+            stores: None,
             probed: None,
             matched: HashMap::new(),
             prepared_bytes: HashMap::new(),
@@ -85,14 +88,7 @@ impl Recorder {
     /// Counts a call at its place.
     #[inline]
     pub(crate) fn span(&mut self, call: Call, begin: u64, end: u64) -> Span {
-        let call = match &self.bindings {
-            None => call,
-            Some(bindings) => Call { address: bindings.caller(call.address), ..call },
-        };
-        let index = match &mut self.lines {
-            None => self.mapped.site(call.address, call.function),
-            Some(lines) => lines.site(&mut self.mapped, call),
-        };
+        let index = self.site(call);
         let at = start::SITES + usize::from(index) * site::WORDS;
         let ticks = end.saturating_sub(begin);
         self.mapped.add(at + site::CALLS, 1);
@@ -105,6 +101,19 @@ impl Recorder {
         }
         self.mapped.write(head::LAST_TICKS, end);
         Span { begin, end, site: index }
+    }
+
+    /// Returns the index of the place of a call.
+    #[inline]
+    pub(crate) fn site(&mut self, call: Call) -> u16 {
+        let call = match &self.bindings {
+            None => call,
+            Some(bindings) => Call { address: bindings.caller(call.address), ..call },
+        };
+        match &mut self.lines {
+            None => self.mapped.site(call.address, call.function),
+            Some(lines) => lines.site(&mut self.mapped, call),
+        }
     }
 
     /// Records the peak memory of the process.
@@ -256,15 +265,31 @@ impl Recorder {
         }
     }
 
+    /// Returns this rank in MPI_COMM_WORLD.
+    pub(crate) fn rank(&self) -> u32 {
+        self.rank
+    }
+
     /// Returns whether this is the given rank of the world.
     pub(crate) fn is_me(&self, rank: u32) -> bool {
         rank == self.rank
     }
 
-    /// Checks the memory of operations at the beginning of a call that may complete them.
-    pub(crate) fn check_before(&mut self, ends: Ends<'_>) {
+    /// Checks the memory of operations and of windows at the beginning of a call that may complete operations.
+    pub(crate) fn check_before(&mut self, call: Call, ends: Ends<'_>) {
         if let Some(checks) = &mut self.checks {
             checks.before(ends);
+        }
+        if self.stores.as_ref().is_some_and(|stores| !stores.are_none()) {
+            self.note_stores(call);
+        }
+    }
+
+    /// Prepares for the program's stores after a call.
+    #[inline]
+    pub(crate) fn check_after(&mut self) {
+        if let Some(stores) = &mut self.stores {
+            stores.remember();
         }
     }
 

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use profile::layout::{ABORTED, FINALIZED, RUNNING, head};
 
 use crate::abi::*;
-use crate::checks::Ends;
+use crate::checks::{Ends, Stores};
 use crate::clock::{Untimed, choose, nanoseconds, ticks};
+use crate::data::Call;
 use crate::mapped::Mapped;
 use crate::mpi;
 use crate::real;
@@ -48,9 +49,9 @@ pub(crate) fn enter() -> Option<&'static State> {
 impl State {
     /// Prepares for a call that begins, and may complete operations.
     #[inline(always)]
-    pub(crate) fn before(&self, ends: Ends<'_>) {
+    pub(crate) fn before(&self, call: Call, ends: Ends<'_>) {
         if self.is_checking {
-            self.with(|recorder| recorder.check_before(ends));
+            self.with(|recorder| recorder.check_before(call, ends));
         }
     }
 
@@ -124,13 +125,17 @@ pub(crate) fn begin(beginning: &Beginning) {
     stamp(mapped, [head::BEGIN_TICKS, head::BEGIN_NS, head::BEGIN_TIME]);
     mapped.write(head::LAST_TICKS, mapped.read(head::BEGIN_TICKS));
     mapped.write(head::STATE, RUNNING);
+    let has_threads = level >= THREAD_MULTIPLE;
     if let Some(checks) = &mut recorder.checks {
-        checks.set_synchronous(mpi::make_synchronous());
+        let is_synchronous = mpi::make_synchronous();
+        checks.set_synchronous(is_synchronous);
+        // A thread's call may change memory while another thread is between two.
+        recorder.stores = (is_synchronous && !has_threads).then(Stores::new);
     }
     let state = State {
         is_checking: recorder.checks.is_some(),
         recorder: UnsafeCell::new(recorder),
-        has_threads: level >= THREAD_MULTIPLE,
+        has_threads,
         is_taken: AtomicBool::new(false),
         is_inside: Cell::new(false),
     };

@@ -12,6 +12,8 @@ pub enum AccessKind {
     Put,
     /// It reads.
     Get,
+    /// The owner of the memory has stored into it, without a call.
+    Store,
     /// It combines, and may read: the low bits of the handles of the operation and of the datatype, each 0 if it may differ
     /// from that of other accesses.
     Combine(u8, u16),
@@ -22,6 +24,7 @@ impl AccessKind {
         match self {
             AccessKind::Put => 0,
             AccessKind::Get => 1,
+            AccessKind::Store => 3,
             AccessKind::Combine(operation, of) => {
                 2 | i32::from(operation) << 8 | i32::from(of) << 16
             }
@@ -32,6 +35,7 @@ impl AccessKind {
         match number & 0xff {
             0 => AccessKind::Put,
             1 => AccessKind::Get,
+            3 => AccessKind::Store,
             _ => AccessKind::Combine((number >> 8) as u8, (number >> 16) as u16),
         }
     }
@@ -49,7 +53,7 @@ impl AccessKind {
     }
 
     /// Returns whether it may write.
-    pub(crate) fn writes(self) -> bool {
+    pub fn writes(self) -> bool {
         !matches!(self, AccessKind::Get | AccessKind::Combine(NO_OP, _))
     }
 }
@@ -178,7 +182,8 @@ mod tests {
 
     #[test]
     fn an_access_is_read_as_it_was_written() {
-        for kind in [AccessKind::Put, AccessKind::Get, AccessKind::Combine(0x85, 0x245)] {
+        let combine = AccessKind::Combine(0x85, 0x245);
+        for kind in [AccessKind::Put, AccessKind::Get, AccessKind::Store, combine] {
             let access =
                 WindowAccess { kind, target: 7, displacement: -3, offset: -8, bytes: u32::MAX };
             assert_eq!(WindowAccess::of(&access.event(EMPTY)), Some(access));
@@ -198,6 +203,8 @@ mod tests {
             (AccessKind::Get, AccessKind::Get, false),
             (AccessKind::Get, AccessKind::Put, true),
             (AccessKind::Put, AccessKind::Put, true),
+            (AccessKind::Store, AccessKind::Get, true),
+            (AccessKind::Store, add, true),
             (add, AccessKind::Get, true),
             (add, AccessKind::Put, true),
             (add, add, false),

@@ -12,7 +12,7 @@ use crate::record::RankRecord;
 /// Maximum number of pairs of accesses that are compared, which takes about a second.
 const PAIRS_MAX: usize = 50_000_000;
 
-/// A call with an access.
+/// A call with an access, or after a store of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Side {
     /// Index of the record of its rank.
@@ -21,6 +21,8 @@ pub struct Side {
     pub site: u16,
     /// True if it writes.
     pub writes: bool,
+    /// True if it is a store of the program before the call.
+    pub is_store: bool,
 }
 
 /// Two calls with accesses that conflict.
@@ -45,6 +47,8 @@ struct TimedAccess<'a> {
     /// The lock under which it was made, if there was one.
     lock: Option<HeldLock>,
     known: &'a Known,
+    /// True if its rank may have seen the results of others before it.
+    has_polled: bool,
     /// Number of the call of its rank that completed it; `None` if no call did.
     completed: Option<u32>,
 }
@@ -59,7 +63,8 @@ enum HeldLock {
 impl TimedAccess<'_> {
     /// Returns whether it was complete before another began, and the rank of the other could know that.
     fn is_before(&self, other: &TimedAccess) -> bool {
-        self.completed.is_some_and(|number| other.known.of(self.side.record) >= number)
+        let is_known = |number| other.known.of(self.side.record) >= number;
+        other.has_polled || self.completed.is_some_and(is_known)
     }
 
     /// Returns the number of bytes for which nothing orders the two, although something must.
@@ -86,7 +91,8 @@ pub fn conflicts(
     messages: &[Matched],
     dependence: &dyn Fn(&RankRecord, u16) -> Dependence,
 ) -> Option<Vec<Conflict>> {
-    let is_access = |event: &Event| event.kind == Kind::Accessed;
+    let is_access =
+        |event: &Event| WindowAccess::of(event).is_some_and(|one| one.kind != AccessKind::Store);
     if !records.iter().any(|record| record.events.iter().any(is_access)) {
         return Some(Vec::new());
     }
@@ -127,20 +133,23 @@ fn add_accesses<'a>(
     let mut open: BTreeMap<(u64, u32), Vec<usize>> = BTreeMap::new();
     // The locks that it holds, by the window and the owner, or nobody for all.
     let mut locks: BTreeMap<(u64, u32), HeldLock> = BTreeMap::new();
+    let mut polls = false;
     for (event, known) in record.events.iter().zip(known) {
         let window = number(record, event);
+        polls |= event.kind == Kind::Polls;
         if let Some(access) = WindowAccess::of(event) {
             let memory = (window, access.target);
             let Some(unit) = units.get(&memory) else { continue };
-            let first = access.displacement.saturating_mul(*unit);
-            let start = first.saturating_add(access.offset.into());
-            let side = Side { record: index, site: event.site, writes: access.kind.writes() };
-            let list = to.entry(memory).or_default();
-            open.entry(memory).or_default().push(list.len());
-            let end = start.saturating_add(access.bytes.into());
             let lock = locks.get(&memory).or_else(|| locks.get(&(window, NOBODY))).copied();
-            let kind = access.kind;
-            list.push(TimedAccess { side, kind, start, end, lock, known, completed: None });
+            let mut one = TimedAccess { lock, ..timed((index, event.site), &access, *unit, known) };
+            let list = to.entry(memory).or_default();
+            if one.side.is_store {
+                // A store has no end of its own. A program may wait with idle polls until its memory has changed.
+                (one.completed, one.has_polled) = (Some(known.number), polls);
+            } else {
+                open.entry(memory).or_default().push(list.len());
+            }
+            list.push(one);
             continue;
         }
         match Synchronisation::of(event) {
@@ -155,22 +164,46 @@ fn add_accesses<'a>(
             }
             _ => {}
         }
-        if let Some((target, only_reads)) = completes(event) {
-            let range = match target {
-                NOBODY => (window, 0)..=(window, NOBODY),
-                target => (window, target)..=(window, target),
-            };
-            for (memory, places) in open.range_mut(range) {
-                let list = to.get_mut(memory).expect("it has these accesses");
-                places.retain(|&place| {
-                    let stays = only_reads && list[place].kind != AccessKind::Get;
-                    if !stays {
-                        list[place].completed = Some(known.number);
-                    }
-                    stays
-                });
+        complete((window, event, known.number), &mut open, to);
+    }
+}
+
+/// Returns an access of a call at a place of a record, without what its rank did before and after.
+fn timed<'a>(
+    (record, site): (usize, u16),
+    access: &WindowAccess,
+    unit: i64,
+    known: &'a Known,
+) -> TimedAccess<'a> {
+    let kind = access.kind;
+    let first = access.displacement.saturating_mul(unit);
+    let start = first.saturating_add(access.offset.into());
+    let end = start.saturating_add(access.bytes.into());
+    let is_store = kind == AccessKind::Store;
+    let side = Side { record, site, writes: kind.writes(), is_store };
+    TimedAccess { side, kind, start, end, lock: None, known, has_polled: false, completed: None }
+}
+
+/// Records which accesses an event of a window completes, with the number of its call.
+fn complete(
+    (window, event, number): (u64, &Event, u32),
+    open: &mut BTreeMap<(u64, u32), Vec<usize>>,
+    all: &mut BTreeMap<(u64, u32), Vec<TimedAccess>>,
+) {
+    let Some((target, only_reads)) = completes(event) else { return };
+    let range = match target {
+        NOBODY => (window, 0)..=(window, NOBODY),
+        target => (window, target)..=(window, target),
+    };
+    for (memory, places) in open.range_mut(range) {
+        let list = all.get_mut(memory).expect("it has these accesses");
+        places.retain(|&place| {
+            let stays = only_reads && list[place].kind != AccessKind::Get;
+            if !stays {
+                list[place].completed = Some(number);
             }
-        }
+            stays
+        });
     }
 }
 

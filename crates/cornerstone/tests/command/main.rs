@@ -66,4 +66,5 @@ mod traffic;
 mod two_hosts;
 mod virtual_time;
 mod wake_up;
+mod window_races;
 mod windows;

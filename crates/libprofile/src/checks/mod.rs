@@ -1,6 +1,7 @@
 //! Checks whether the memory of operations is used by others, or changed, before they end.
 
 mod pending;
+mod stores;
 
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -13,6 +14,7 @@ use crate::data::Data;
 use crate::mapped::Mapped;
 use crate::region::{Region, TypeMaps};
 use pending::{Memory, Pending, Posted};
+pub(crate) use stores::{Stored, Stores};
 
 /// The use of memory by an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -54,19 +54,21 @@ fn around_ends(
 ) -> c_int {
     let Some(state) = enter() else { return real() };
     let _untimed = Untimed::begin();
-    state.before(ends);
+    state.before(call, ends);
     let begin = ticks();
     let code = real();
     let end = ticks();
     state.note(|recorder| {
         let span = recorder.span(call, begin, end);
         if code == SUCCESS {
-            return note(recorder, &span);
+            note(recorder, &span);
+        } else {
+            recorder.call(&span);
+            if let Ends::Requests(requests) = ends {
+                requests.iter().for_each(|&request| recorder.uncheck(request));
+            }
         }
-        recorder.call(&span);
-        if let Ends::Requests(requests) = ends {
-            requests.iter().for_each(|&request| recorder.uncheck(request));
-        }
+        recorder.check_after();
     });
     code
 }

@@ -6,8 +6,10 @@ use profile::{AccessKind, Event, Kind, NOBODY, Synchronisation};
 
 use super::{around, around_ends};
 use crate::abi::*;
-use crate::checks::{Access, Ends, Owner, Use};
+use crate::checks::{Access, Ends, Owner, Stored, Use};
+use crate::clock::ticks;
 use crate::data::{At, Call, Data};
+use crate::mpi;
 use crate::recorder::{Recorder, Sizes, Span};
 
 /// Maximum number of pieces of an access that are recorded.
@@ -26,6 +28,7 @@ pub(crate) unsafe fn make_window(
         if *win != WIN_NULL {
             recorder.windows.remove(*win);
             recorder.note_unit(span, *win, unit.into());
+            recorder.observe_stores(*win);
         }
     })
 }
@@ -41,27 +44,36 @@ pub(crate) unsafe fn free_window(
         recorder.check_accesses(span, handle, None);
         recorder.all_come_of_window(span, handle);
         recorder.windows.remove(handle);
+        if let Some(stores) = &mut recorder.stores {
+            stores.remove(handle);
+        }
     };
     around_ends(call, real, note, Ends::Accesses(handle, None))
 }
 
-/// Records an access to the memory of another rank that fetches what was there. Its bytes count as sent to that rank, even
-/// if they come from there.
+/// Records an access to the memory of another rank that combines it with `sources`, and fetches what was there to `result`.
+/// Its bytes count as sent to that rank, even if they come from there. It has a request if `request` is not null.
 pub(crate) unsafe fn fetch(
     call: Call,
     real: impl FnOnce() -> c_int,
-    data: Data,
+    (sources, result): ([Data; 2], Data),
     at: At,
     win: Win,
+    request: *const Request,
 ) -> c_int {
     around(call, real, |recorder, span| {
-        recorder.accessed(span, data, at, win);
+        let peer = recorder.accessed(span, result, at, win);
         recorder.synchronised(span, Synchronisation::Fetched, Some(at.rank), win);
+        let read = sources.map(|data| Use::of(data, Access::Reads));
+        // An operation that only reads ignores its operand.
+        let read = if at.kind.writes() { &read[..] } else { &[] };
+        let uses = [read, &[Use::of(result, Access::Writes)]].concat();
+        recorder.check_access(span, (at, peer, win), request, &uses);
     })
 }
 
 /// Records an access that uses this rank's data until it has ended: a get writes them, all others read them. It has a request
-/// if `request` is not null. An access to the rank's own memory is not checked: its two sides are in the same memory.
+/// if `request` is not null.
 pub(crate) unsafe fn access(
     call: Call,
     real: impl FnOnce() -> c_int,
@@ -72,16 +84,8 @@ pub(crate) unsafe fn access(
 ) -> c_int {
     around(call, real, |recorder, span| {
         let peer = recorder.accessed(span, data, at, win);
-        let request = request.as_ref().copied().unwrap_or(REQUEST_NULL);
-        if at.rank >= 0 && !recorder.is_me(peer) {
-            let window = Some((win, at.rank));
-            let access = if at.kind == AccessKind::Get { Access::Writes } else { Access::Reads };
-            recorder.check_posted(span, Owner { request, window }, &[Use::of(data, access)]);
-        }
-        // What it reads is there when its request ends, at a call that says nothing of the window.
-        if request != REQUEST_NULL {
-            recorder.synchronised(span, Synchronisation::FlushLocal, Some(at.rank), win);
-        }
+        let access = if at.kind == AccessKind::Get { Access::Writes } else { Access::Reads };
+        recorder.check_access(span, (at, peer, win), request, &[Use::of(data, access)]);
     })
 }
 
@@ -144,6 +148,25 @@ impl Recorder {
         peer
     }
 
+    /// Checks the data of an access to the memory of a rank, which is `peer` of the world. One to the rank's own memory is not
+    /// checked: its two sides are in the same memory.
+    unsafe fn check_access(
+        &mut self,
+        span: &Span,
+        (at, peer, win): (At, u32, Win),
+        request: *const Request,
+        uses: &[Use],
+    ) {
+        let request = request.as_ref().copied().unwrap_or(REQUEST_NULL);
+        if at.rank >= 0 && !self.is_me(peer) {
+            self.check_posted(span, Owner { request, window: Some((win, at.rank)) }, uses);
+        }
+        // What it reads is there when its request ends, at a call that says nothing of the window.
+        if request != REQUEST_NULL {
+            self.synchronised(span, Synchronisation::FlushLocal, Some(at.rank), win);
+        }
+    }
+
     /// Returns the rank of the world of a rank of a window, or [`NOBODY`] for all, and an event of the window without details.
     fn at_window(&mut self, span: &Span, win: Win, rank: Option<c_int>) -> (u32, Event) {
         let (place, communicator) = self.window(win);
@@ -180,6 +203,35 @@ impl Recorder {
         if self.checks.is_some() {
             let (target, event) = self.at_window(span, win, rank);
             self.note(&what.event(target, event));
+        }
+    }
+
+    /// Observes the program's stores to a window that was made. In a shared one other ranks store, too, and the memory of a
+    /// dynamic one is not known.
+    fn observe_stores(&mut self, win: Win) {
+        let Some(stores) = &mut self.stores else { return };
+        if let Some((start, bytes)) = mpi::own_memory(win) {
+            stores.add(win, start, bytes);
+        }
+    }
+
+    /// Records the stores of the program that are found at the beginning of a call.
+    #[cold]
+    pub(crate) fn note_stores(&mut self, call: Call) {
+        let Some(stores) = &mut self.stores else { return };
+        let changed = stores.changed();
+        if changed.is_empty() {
+            return;
+        }
+        let now = ticks();
+        let span = Span { begin: now, end: now, site: self.site(call) };
+        let target = self.rank();
+        for Stored { win, offset, bytes } in changed {
+            let (_, event) = self.at_window(&span, win, None);
+            let (offset, bytes) = (offset as i32, bytes as u32);
+            let kind = AccessKind::Store;
+            let store = profile::WindowAccess { kind, target, displacement: 0, offset, bytes };
+            self.note(&store.event(event));
         }
     }
 

@@ -122,7 +122,9 @@ impl<E: Endpoint + 'static> Window<E> {
         let (start, made) = memory(&communicator, &lengths)?;
         let is_between_runs = communicator.context().is_between_runs();
         let asked = communicator.info().get(BY_MESSAGES).is_some_and(|value| value == "true");
-        let by_messages = is_between_runs || asked;
+        // So that others' accesses change a member's memory in its own calls, and all other changes are its program's.
+        let is_checked = communicator.engine().is_synchronous();
+        let by_messages = is_between_runs || asked || is_checked;
         let part = |memory: Exposed, endpoint: &mut E| match (flavor, by_messages) {
             (Flavor::Shared, _) => memory.part_on_host(endpoint),
             (_, false) => memory.part(endpoint),

@@ -36,6 +36,11 @@ impl Windows {
         *event = Event { communicator: WINDOW, ..access.event(*event) };
     }
 
+    /// Adds a store of rank 1 to the first 8 bytes of its memory.
+    fn store(&mut self, at: u64) {
+        self.access(1, AccessKind::Store, 0, at);
+    }
+
     /// Adds an access with a lock of rank 1.
     fn locked(&mut self, rank: usize, lock: Synchronisation, kind: AccessKind, at: u64) {
         self.note(rank, lock, 1, at);
@@ -196,6 +201,61 @@ fn a_rank_that_reads_what_it_has_not_flushed_is_told_and_one_that_writes_again_i
     run.note(0, Unlock, NOBODY, 24);
     // Both puts conflict with the get; each call is another place.
     assert_eq!(run.found(), [(0, 0, 4, 1), (0, 0, 4, 1)]);
+}
+
+/// The owner stores before the fence that ends the epoch of a put, or after it.
+#[test]
+fn a_store_of_the_owner_conflicts_with_a_put_of_its_epoch() {
+    for (at, expected) in [(30, Some((0, 1, 8, 1))), (70, None)] {
+        let mut run = Windows::of(3);
+        run.fence(1, 10);
+        run.access(0, AccessKind::Put, 0, 20);
+        if at < 40 {
+            run.store(at);
+        }
+        run.fence(2, 40);
+        if at > 40 {
+            run.store(at);
+        }
+        run.fence(3, 80);
+        assert_eq!(run.found(), Vec::from_iter(expected), "a store at {at}");
+    }
+}
+
+/// A message after the store orders a get behind it. Without one, nothing does, however late the get is.
+#[test]
+fn a_message_of_the_owner_after_its_store_orders_the_two() {
+    for has_message in [true, false] {
+        let mut run = Windows::of(3);
+        run.store(10);
+        if has_message {
+            run.0.send(1, 0, 7, 12, 13);
+            run.0.receive(0, 1, 7, 14, 14, 16);
+        }
+        run.locked(0, Lock, AccessKind::Get, 1000);
+        let expected = (!has_message).then_some((0, 1, 8, 1));
+        assert_eq!(run.found(), Vec::from_iter(expected), "{has_message}");
+    }
+}
+
+#[test]
+fn an_owner_that_stores_under_an_exclusive_lock_or_has_polled_is_not_accused() {
+    let mut run = Windows::of(3);
+    run.note(1, LockExclusive, 1, 10);
+    run.store(12);
+    run.note(1, Unlock, 1, 14);
+    run.locked(0, Lock, AccessKind::Put, 20);
+    assert_eq!(run.found(), []);
+    let mut run = Windows::of(3);
+    run.locked(0, Lock, AccessKind::Put, 10);
+    run.0.event(1, Kind::Polls, 20, 30);
+    run.store(40);
+    assert_eq!(run.found(), []);
+    // Stores alone are no accesses that must be ordered.
+    let mut run = Windows::of(3);
+    run.store(10);
+    run.0.records[0].events_lost = 1;
+    assert_eq!(run.known(), Some(Vec::new()));
 }
 
 #[test]

@@ -27,8 +27,11 @@ fn words(conflict: &Conflict, place: &dyn Fn(usize, u16) -> (usize, String)) -> 
     let Conflict { sides: [first, second], target, bytes, .. } = *conflict;
     let does = |writes: bool| if writes { "writes" } else { "reads" };
     let bytes = counted(bytes as usize, "byte");
-    let (rank, own) = place(first.record, first.site);
-    let (other, theirs) = place(second.record, second.site);
+    let side = |side: profile::Side| {
+        let (rank, call) = place(side.record, side.site);
+        (rank, if side.is_store { format!("a store before {call}") } else { call })
+    };
+    let ((rank, own), (other, theirs)) = (side(first), side(second));
     let who = if rank == other { "the same rank".into() } else { format!("rank {other}") };
     format!(
         "{own} {} {bytes} in the window of rank {target} that {theirs} of {who} {}, and nothing orders the two",
@@ -45,7 +48,7 @@ mod tests {
 
     #[test]
     fn both_calls_are_named_with_what_they_do() {
-        let side = |record, writes| Side { record, site: 5, writes };
+        let side = |record, writes| Side { record, site: 5, writes, is_store: false };
         let sides = [side(0, true), side(2, false)];
         let conflict = Conflict { sides, target: 1, bytes: 4, times: 1 };
         let place = |record: usize, site: u16| (record + 10, format!("call {site}"));
@@ -55,5 +58,8 @@ mod tests {
         );
         let conflict = Conflict { sides: [side(1, true), side(1, false)], ..conflict };
         assert!(words(&conflict, &place).contains("call 5 of the same rank reads"));
+        let store = Side { is_store: true, ..side(1, true) };
+        let conflict = Conflict { sides: [side(0, false), store], ..conflict };
+        assert!(words(&conflict, &place).contains("a store before call 5 of rank 11 writes"));
     }
 }
