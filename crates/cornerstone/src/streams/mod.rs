@@ -1,4 +1,4 @@
-//! The standard input and output of ranks: where they come from and where they go (docs/decisions/0154).
+//! The standard input and output of ranks: where they come from and where they go (docs/decisions/0070).
 
 mod copying;
 mod input;
