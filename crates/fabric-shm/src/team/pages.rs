@@ -2,7 +2,7 @@
 //!
 //! The first use of a page costs a rank a page fault. Calls use the slots in turn, so faults would continue until each
 //! slot was used up to its final length: for up to sixteen calls. Once a rank has used a few slots of a board, it
-//! requests the same pages of all of them at once. See docs/measurements.md#pages-that-are-touched-ahead.
+//! requests the same pages of all of them at once. See docs/measurements.md#slots-and-pieces.
 
 use std::cell::Cell;
 

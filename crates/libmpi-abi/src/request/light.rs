@@ -147,7 +147,7 @@ pub(super) unsafe fn wait_all(
 }
 
 /// The progress of a list of requests. Each is ended as soon as those before it have ended, while the others are still
-/// in progress. See docs/measurements.md#waiting-for-a-list-of-requests.
+/// in progress. See docs/measurements.md#short-messages.
 struct Course<'a> {
     engine: &'a Engine<Chosen>,
     requests: &'a mut [Request],
