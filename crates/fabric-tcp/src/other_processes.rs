@@ -325,8 +325,8 @@ impl OtherProcesses {
         self.engine.any_has_left()
     }
 
-    pub fn is_hopeless(&self, request: Request) -> bool {
-        self.engine.is_hopeless(request)
+    pub fn cannot_complete(&self, request: Request) -> bool {
+        self.engine.cannot_complete(request)
     }
 
     pub fn none_will_send(&self, selector: Selector) -> bool {

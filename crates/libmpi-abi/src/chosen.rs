@@ -370,11 +370,11 @@ unsafe impl Endpoint for Chosen {
         with!(self, endpoint => endpoint.any_has_left())
     }
 
-    fn is_hopeless(&self, request: Request) -> bool {
+    fn cannot_complete(&self, request: Request) -> bool {
         if is_of_others(request) {
-            return self.others().has(|known| known.is_hopeless(within(request)));
+            return self.others().has(|known| known.cannot_complete(within(request)));
         }
-        with!(self, endpoint => endpoint.is_hopeless(request))
+        with!(self, endpoint => endpoint.cannot_complete(request))
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {

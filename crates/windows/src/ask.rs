@@ -210,11 +210,11 @@ impl Window {
     }
 
     /// Returns a message that can never arrive because the member that must send it has left the run.
-    pub fn hopeless<E: Endpoint>(&self, endpoint: &E) -> Option<Request> {
+    pub fn unsatisfiable<E: Endpoint>(&self, endpoint: &E) -> Option<Request> {
         let waiting = self.asked.waiting.iter();
         let answers = waiting.filter_map(|&one| self.asked.pending[one as usize].as_ref());
         let mut awaited = answers.flat_map(|one| one.awaited().iter().copied());
-        awaited.find(|&request| endpoint.is_hopeless(request))
+        awaited.find(|&request| endpoint.cannot_complete(request))
     }
 }
 

@@ -79,14 +79,15 @@ impl Chosen {
     /// Waits until one of `requests` is done, on either side, and returns the lowest index of those.
     pub(super) fn wait_for_any(&mut self, requests: &[Request]) -> Result<usize> {
         let first_done = |this: &Self| requests.iter().position(|&one| this.is_done(one));
-        let are_hopeless = |this: &Self| requests.iter().all(|&one| this.is_hopeless(one));
+        let none_can_complete = |this: &Self| requests.iter().all(|&one| this.cannot_complete(one));
         let (mut found, mut is_lost) = (None, false);
         self.wait_until(&mut |this| {
             found = first_done(this);
-            if found.is_none() && this.any_has_left() && are_hopeless(this) {
+            if found.is_none() && this.any_has_left() && none_can_complete(this) {
                 // The last poll may have missed messages that arrived before the others left.
-                is_lost =
-                    this.progress().is_ok() && first_done(this).is_none() && are_hopeless(this);
+                is_lost = this.progress().is_ok()
+                    && first_done(this).is_none()
+                    && none_can_complete(this);
             }
             found.is_some() || is_lost
         })?;

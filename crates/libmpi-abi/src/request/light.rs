@@ -99,7 +99,7 @@ pub(super) unsafe fn wait(request: *mut Request, status: *mut Status) -> Option<
     let engine = engine_if_any()?;
     if let Some(started) = light.started() {
         let waited = engine.wait_for(&mut |endpoint| endpoint.is_done(started), &|endpoint| {
-            light.hopeless(endpoint)
+            light.unsatisfiable(endpoint)
         });
         if waited.is_err() {
             return Some(waited);
@@ -196,13 +196,13 @@ impl Course<'_> {
 
     fn run(&mut self) -> Result {
         let table = &*LIGHT_REQUESTS;
-        let hopeless = |course: &Self, endpoint: &Chosen| {
+        let unsatisfiable = |course: &Self, endpoint: &Chosen| {
             let all = course.requests.iter().filter_map(|&request| table.get(request));
-            all.filter_map(|light| light.hopeless(endpoint)).next()
+            all.filter_map(|light| light.unsatisfiable(endpoint)).next()
         };
         let course = RefCell::new(self);
         engine()?.wait_for(&mut |endpoint| course.borrow_mut().go_on(endpoint), &|endpoint| {
-            hopeless(&course.borrow(), endpoint)
+            unsatisfiable(&course.borrow(), endpoint)
         })
     }
 

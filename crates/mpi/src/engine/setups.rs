@@ -155,10 +155,10 @@ impl Setups {
     }
 
     /// Returns the posted receive of an awaited setup, if its sender has left.
-    pub(crate) fn hopeless<E: Endpoint>(&self, rank: usize, endpoint: &E) -> Option<Request> {
+    pub(crate) fn unsatisfiable<E: Endpoint>(&self, rank: usize, endpoint: &E) -> Option<Request> {
         let senders = self.0.borrow();
         let next = senders.iter().find(|one| one.rank == rank)?.next.as_ref()?.0;
-        endpoint.is_hopeless(next).then_some(next)
+        endpoint.cannot_complete(next).then_some(next)
     }
 }
 

@@ -215,13 +215,13 @@ impl<E: Endpoint> Staged<E> for PartitionedSend<E> {
         })
     }
 
-    fn hopeless(&self, endpoint: &E) -> Option<Started> {
+    fn unsatisfiable(&self, endpoint: &E) -> Option<Started> {
         let round = self.round.borrow();
         let mut under_way = round.iter().filter_map(|one| match one {
             Given::UnderWay(started, _) => Some(*started),
             _ => None,
         });
-        under_way.find(|&started| endpoint.is_hopeless(started))
+        under_way.find(|&started| endpoint.cannot_complete(started))
     }
 
     fn finish(&self, endpoint: &mut E) -> (Status, Result) {
@@ -340,12 +340,12 @@ impl<E: Endpoint + 'static> Activity<E> for PartitionedReceive<E> {
         self.has_ended.get()
     }
 
-    fn hopeless(&self, endpoint: &E) -> Option<Started> {
+    fn unsatisfiable(&self, endpoint: &E) -> Option<Started> {
         match &*self.round.borrow() {
             Some(round) if !round.started.is_empty() => {
-                round.started.iter().copied().find(|&started| endpoint.is_hopeless(started))
+                round.started.iter().copied().find(|&started| endpoint.cannot_complete(started))
             }
-            _ => self.context.setups().hopeless(self.from?.0, endpoint),
+            _ => self.context.setups().unsatisfiable(self.from?.0, endpoint),
         }
     }
 
@@ -363,8 +363,8 @@ impl<E: Endpoint + 'static> Staged<E> for PartitionedReceive<E> {
         self.has_ended.get()
     }
 
-    fn hopeless(&self, endpoint: &E) -> Option<Started> {
-        Activity::hopeless(self, endpoint)
+    fn unsatisfiable(&self, endpoint: &E) -> Option<Started> {
+        Activity::unsatisfiable(self, endpoint)
     }
 
     fn finish(&self, endpoint: &mut E) -> (Status, Result) {
