@@ -211,12 +211,12 @@ fn wait_until<E: Endpoint>(endpoint: &mut E) -> Result<()> {
             endpoint.post_send(to_rank(other, tag as u32), readable(one), Completion::Local)?;
         requests.push(sent);
     }
-    let mut asked = 0;
+    let mut requested = 0;
     endpoint.wait_until(&mut |endpoint| {
-        asked += 1;
+        requested += 1;
         requests.iter().all(|&one| endpoint.is_done(one))
     })?;
-    ensure(asked > 0, || "nobody asked whether it was done".into())?;
+    ensure(requested > 0, || "nobody asked whether it was done".into())?;
     for request in requests {
         endpoint.end(request);
     }

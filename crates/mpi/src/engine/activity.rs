@@ -31,7 +31,7 @@ pub(crate) trait Orphan<E> {
     fn has_ended(&self, endpoint: &E) -> bool;
 
     /// Handles the end.
-    fn settle(&self, endpoint: &mut E);
+    fn handle_end(&self, endpoint: &mut E);
 }
 
 /// The activities in progress.

@@ -147,14 +147,14 @@ impl<E: Endpoint> Engine<E> {
     /// As for [`endpoint`](Engine::endpoint).
     pub(crate) fn adopt(&self, orphan: Box<dyn Orphan<E>>) -> Result {
         self.orphans.borrow_mut().push(orphan);
-        self.settle_orphans()
+        self.release_orphans()
     }
 
     /// Frees the orphans that have ended.
     ///
     /// # Errors
     /// As for [`endpoint`](Engine::endpoint).
-    pub(crate) fn settle_orphans(&self) -> Result {
+    pub(crate) fn release_orphans(&self) -> Result {
         if self.orphans.borrow().is_empty() {
             return Ok(());
         }
@@ -162,7 +162,7 @@ impl<E: Endpoint> Engine<E> {
         self.orphans.borrow_mut().retain(|orphan| {
             let ended = orphan.has_ended(&endpoint);
             if ended {
-                orphan.settle(&mut endpoint);
+                orphan.handle_end(&mut endpoint);
             }
             !ended
         });

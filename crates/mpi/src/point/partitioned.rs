@@ -90,8 +90,12 @@ impl<E: Endpoint + 'static> Partitioned<E> {
         check(&memory, partitions)?;
         let to = context.partner(to)?.map(|(to, _)| to);
         let engine = context.engine().clone();
-        let apart = context.is_between_runs();
-        ensure!(!apart, ErrorClass::Unsupported, "partitions between processes of several runs");
+        let is_between_runs = context.is_between_runs();
+        ensure!(
+            !is_between_runs,
+            ErrorClass::Unsupported,
+            "partitions between processes of several runs"
+        );
         let number = engine.propose_context(true)?;
         let setup = Setup { tag, number, partitions, bytes: memory.bytes() };
         let at = context.of_collectives();
@@ -170,11 +174,11 @@ impl<E: Endpoint + 'static> Partitioned<E> {
 }
 
 /// Checks a partition.
-fn known(partition: i64, partitions: usize) -> Result<usize> {
-    let known = usize::try_from(partition).ok().filter(|&one| one < partitions);
+fn in_range(partition: i64, partitions: usize) -> Result<usize> {
+    let in_range = usize::try_from(partition).ok().filter(|&one| one < partitions);
     let wrong =
         || Error::new(ErrorClass::Argument, format!("partition {partition} of {partitions}"));
-    known.ok_or_else(wrong)
+    in_range.ok_or_else(wrong)
 }
 
 impl<E: Endpoint + 'static> PartitionedSend<E> {
@@ -186,7 +190,7 @@ impl<E: Endpoint + 'static> PartitionedSend<E> {
     }
 
     fn ready(&self, partition: i64) -> Result {
-        let index = known(partition, self.partitions)?;
+        let index = in_range(partition, self.partitions)?;
         ensure!(self.is_active.get(), ErrorClass::Request, "the request is not started");
         let mut round = self.round.borrow_mut();
         let is_new = matches!(round[index], Given::NotReady);
@@ -261,7 +265,7 @@ impl<E: Endpoint + 'static> PartitionedReceive<E> {
     }
 
     fn has_arrived(&self, partition: i64) -> Result<bool> {
-        let index = known(partition, self.partitions)?;
+        let index = in_range(partition, self.partitions)?;
         let engine = self.context.engine();
         engine.progress()?;
         let endpoint = engine.endpoint()?;

@@ -78,8 +78,8 @@ pub fn wait_for_some<E: Endpoint, P: RequestPlace<E>>(
     let unsatisfiable = |endpoint: &E| -> Option<Started> {
         let active = present(places).filter(|request| request.is_active());
         // Each is called, because the endpoint may record all of them.
-        let asked: Vec<Option<Started>> = active.map(|one| one.unsatisfiable(endpoint)).collect();
-        asked.into_iter().collect::<Option<Vec<_>>>()?.first().copied()
+        let found: Vec<Option<Started>> = active.map(|one| one.unsatisfiable(endpoint)).collect();
+        found.into_iter().collect::<Option<Vec<_>>>()?.first().copied()
     };
     let done = &mut |endpoint: &mut E| {
         found = which_ended(places, endpoint);

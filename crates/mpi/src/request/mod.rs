@@ -151,7 +151,7 @@ impl<E: Endpoint> Request<E> {
     /// # Errors
     /// As for [`Engine::endpoint`].
     pub fn status_and_outcome(&self) -> Result<(Status, Result)> {
-        self.settle(&mut *self.engine.endpoint()?);
+        self.handle_end(&mut *self.engine.endpoint()?);
         let action = self.action.borrow();
         Ok(match &*action {
             Some(Action::Done(status, outcome)) => (*status, outcome.clone()),
@@ -184,7 +184,7 @@ impl<E: Endpoint> Request<E> {
     }
 
     /// Replaces messages that have ended by their status.
-    fn settle(&self, endpoint: &mut E) {
+    fn handle_end(&self, endpoint: &mut E) {
         let mut action = self.action.borrow_mut();
         let (status, outcome) = match action.take() {
             Some(Action::Transfer(transfer)) => transfer.finish(endpoint),
