@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::access::{AccessKind, Synchronisation, WindowAccess};
 use crate::arrivals::Dependence;
-use crate::clocks::{Known, clocks, number};
+use crate::clocks::{VectorClock, clocks, number};
 use crate::event::{Event, Kind, NOBODY};
 use crate::matching::Matched;
 use crate::record::RankRecord;
@@ -44,7 +44,7 @@ struct TimedAccess<'a> {
     end: i64,
     /// The lock under which it was made, if there was one.
     lock: Option<HeldLock>,
-    known: &'a Known,
+    clock: &'a VectorClock,
     /// Number of the call of its rank that completed it; `None` if no call did.
     completed: Option<u32>,
 }
@@ -59,7 +59,7 @@ enum HeldLock {
 impl TimedAccess<'_> {
     /// Returns whether it was complete before another began, and the rank of the other could know that.
     fn is_before(&self, other: &TimedAccess) -> bool {
-        self.completed.is_some_and(|number| other.known.of(self.side.record) >= number)
+        self.completed.is_some_and(|number| other.clock.of(self.side.record) >= number)
     }
 
     /// Returns the number of bytes for which nothing orders the two, although something must.
@@ -90,11 +90,11 @@ pub fn conflicts(
     if !records.iter().any(|record| record.events.iter().any(is_access)) {
         return Some(Vec::new());
     }
-    let known = clocks(records, messages, dependence)?;
+    let clocks = clocks(records, messages, dependence)?;
     let units = units(records);
     let mut of_memory: BTreeMap<(u64, u32), Vec<TimedAccess>> = BTreeMap::new();
     for (index, record) in records.iter().enumerate() {
-        add_accesses((index, record), &known[index], &units, &mut of_memory);
+        add_accesses((index, record), &clocks[index], &units, &mut of_memory);
     }
     let mut found = BTreeMap::new();
     let mut pairs = 0;
@@ -119,7 +119,7 @@ fn units(records: &[RankRecord]) -> HashMap<(u64, u32), i64> {
 /// Adds the accesses of a rank, by the window and the owner of the memory.
 fn add_accesses<'a>(
     (index, record): (usize, &RankRecord),
-    known: &'a [Known],
+    clocks: &'a [VectorClock],
     units: &HashMap<(u64, u32), i64>,
     to: &mut BTreeMap<(u64, u32), Vec<TimedAccess<'a>>>,
 ) {
@@ -127,7 +127,7 @@ fn add_accesses<'a>(
     let mut open: BTreeMap<(u64, u32), Vec<usize>> = BTreeMap::new();
     // The locks that it holds, by the window and the owner, or nobody for all.
     let mut locks: BTreeMap<(u64, u32), HeldLock> = BTreeMap::new();
-    for (event, known) in record.events.iter().zip(known) {
+    for (event, clock) in record.events.iter().zip(clocks) {
         let window = number(record, event);
         if let Some(access) = WindowAccess::of(event) {
             let memory = (window, access.target);
@@ -140,7 +140,7 @@ fn add_accesses<'a>(
             let end = start.saturating_add(access.bytes.into());
             let lock = locks.get(&memory).or_else(|| locks.get(&(window, NOBODY))).copied();
             let kind = access.kind;
-            list.push(TimedAccess { side, kind, start, end, lock, known, completed: None });
+            list.push(TimedAccess { side, kind, start, end, lock, clock, completed: None });
             continue;
         }
         match Synchronisation::of(event) {
@@ -165,7 +165,7 @@ fn add_accesses<'a>(
                 places.retain(|&place| {
                     let stays = only_reads && list[place].kind != AccessKind::Get;
                     if !stays {
-                        list[place].completed = Some(known.number);
+                        list[place].completed = Some(clock.number);
                     }
                     stays
                 });

@@ -159,7 +159,7 @@ struct Course<'a> {
 
 impl Course<'_> {
     /// Ends requests up to the first that is in progress. Returns whether there is none.
-    fn go_on(&mut self, endpoint: &mut Chosen) -> bool {
+    fn advance(&mut self, endpoint: &mut Chosen) -> bool {
         let table = &*LIGHT_REQUESTS;
         while let Some(&request) = self.requests.get(self.ended) {
             let status = match table.get(request) {
@@ -201,7 +201,7 @@ impl Course<'_> {
             all.filter_map(|light| light.unsatisfiable(endpoint)).next()
         };
         let course = RefCell::new(self);
-        engine()?.wait_for(&mut |endpoint| course.borrow_mut().go_on(endpoint), &|endpoint| {
+        engine()?.wait_for(&mut |endpoint| course.borrow_mut().advance(endpoint), &|endpoint| {
             unsatisfiable(&course.borrow(), endpoint)
         })
     }
