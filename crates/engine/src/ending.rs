@@ -195,8 +195,8 @@ impl<T: Transport> MessageEngine<T> {
     pub fn finish(mut self, outcome: Result<()>) -> i32 {
         // The program's report of another rank's death must not hide its cause.
         let outcome = outcome.map_err(|error| {
-            let known = self.check().err().or_else(|| self.transport.abort_reason());
-            known.filter(Error::is_by_another).unwrap_or(error)
+            let reason = self.check().err().or_else(|| self.transport.abort_reason());
+            reason.filter(Error::is_by_another).unwrap_or(error)
         });
         let outcome = outcome.and_then(|()| self.end_together());
         self.transport.close(outcome)

@@ -16,7 +16,6 @@
 //! left the processor, and stores to cells wait for lines of another processor. See
 //! docs/measurements.md#short-messages.
 
-mod apart;
 mod arrive;
 mod calls;
 mod carry;
@@ -26,6 +25,7 @@ mod limits;
 mod message;
 mod rendezvous;
 mod send;
+mod shared_processor;
 
 use std::collections::BTreeMap;
 
