@@ -309,13 +309,13 @@ pub(crate) fn rust_type(c_type: &str) -> String {
             Some(size) => format!("[{}; {}]", rust_type(element), size.trim_end_matches(']')),
             None => rust_type(element.trim_start_matches("const ")),
         };
-        let way = if c_type.starts_with("const ") { "const" } else { "mut" };
-        return format!("*{way} {element}");
+        let mutability = if c_type.starts_with("const ") { "const" } else { "mut" };
+        return format!("*{mutability} {element}");
     }
     if let Some(target) = c_type.strip_suffix('*') {
         let constant = target.starts_with("const ");
-        let way = if constant { "const" } else { "mut" };
-        return format!("*{way} {}", rust_type(target.trim_start_matches("const ").trim()));
+        let mutability = if constant { "const" } else { "mut" };
+        return format!("*{mutability} {}", rust_type(target.trim_start_matches("const ").trim()));
     }
     match c_type.trim_start_matches("const ") {
         "int" | "Fint" | "T_cb_safety" | "T_source_order" => "c_int".into(),

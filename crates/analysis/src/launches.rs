@@ -71,9 +71,9 @@ impl RunState {
             _ => None,
         };
         let turns: BTreeMap<_, _> = run.measurements.iter().filter_map(of_one_turn).collect();
-        let known: Vec<Lines> = turns.values().filter_map(|turn| turn.line_us).collect();
-        let states = LineStates::of(&known);
-        let commonest = states.commonest(&known);
+        let lines: Vec<Lines> = turns.values().filter_map(|turn| turn.line_us).collect();
+        let states = LineStates::of(&lines);
+        let commonest = states.commonest(&lines);
         RunState { states, commonest, turns }
     }
 
@@ -172,8 +172,8 @@ impl Case {
 fn pool(case: Case, state: &RunState, precision: f64, confidence: f64) -> Option<Measurement> {
     let Case { mut launches, medians, lines, selected } = case;
     // Exact launches do not differ.
-    let is_apart = |m: &Measurement| m.search.is_some() || m.pauses.is_some() || m.is_exact();
-    if launches.len() < 2 || launches.iter().any(is_apart) {
+    let is_other_kind = |m: &Measurement| m.search.is_some() || m.pauses.is_some() || m.is_exact();
+    if launches.len() < 2 || launches.iter().any(is_other_kind) {
         return launches.pop();
     }
     let operations_ns = of_each(&launches, |m| &m.launch_operations_ns);

@@ -82,8 +82,9 @@ impl Bench<'_> {
         let processors = self.processors()?;
         let together =
             processors[0].is_some() && processors.iter().all(|one| *one == processors[0]);
-        let apart = "its ranks are not bound to one processor, and it measures what happens on one";
-        Ok((!together).then(|| apart.into()))
+        let reason =
+            "its ranks are not bound to one processor, and it measures what happens on one";
+        Ok((!together).then(|| reason.into()))
     }
 
     /// Skips the step and returns true if this machine has no rate for some of these kinds of work. Their results would
@@ -130,8 +131,8 @@ impl Bench<'_> {
         let Some(value) = named.filter(|_| !is_as_the_fabric_chooses(&self.step.parameters)) else {
             return Ok(None);
         };
-        let known = Algorithm::named(&value.to_string());
-        known.map(Some).ok_or_else(|| self.unknown(ALGORITHM))
+        let algorithm = Algorithm::named(&value.to_string());
+        algorithm.map(Some).ok_or_else(|| self.unknown(ALGORITHM))
     }
 
     /// Creates the error for a step whose parameter `name` is missing or unknown.
@@ -162,13 +163,13 @@ impl Bench<'_> {
         let seed = self.settings.seed;
         let mut data = Data::new(self.shape.clone(), blocks, program.received, seed)?;
         data.algorithm = self.algorithm()?;
-        let before_us = self.line_beside_us()?;
+        let before_us = self.line_here_us()?;
         self.clear_shared_line()?;
         let event = |rank: &mut dyn Rank| event(rank, &mut data);
         let mut outcome = self.measure(program.timing, program.in_a_row, event)?;
-        let after_us = self.line_beside_us()?;
-        let is_told = self.is_repeated() || after_us.is_some();
-        let has_turn = |outcome: &&mut Outcome| is_told || !outcome.operations_ns.is_empty();
+        let after_us = self.line_here_us()?;
+        let is_reported = self.is_repeated() || after_us.is_some();
+        let has_turn = |outcome: &&mut Outcome| is_reported || !outcome.operations_ns.is_empty();
         if let Some(outcome) = outcome.as_mut().filter(has_turn) {
             outcome.repetitions = vec![repetition::only(outcome, before_us, after_us)];
         }
@@ -178,10 +179,10 @@ impl Bench<'_> {
 
     /// Measures the hand-over of a cache line, in microseconds, if every rank has a processor and they share memory.
     /// Collective. Returns the time at rank 0.
-    fn line_beside_us(&mut self) -> Result<Option<f64>> {
+    fn line_here_us(&mut self) -> Result<Option<f64>> {
         let rank = &*self.rank;
-        let apart = rank.every_rank_has_a_processor() && rank.shared_line().is_some();
-        if rank.size() < 2 || !apart {
+        let have_own_processors = rank.every_rank_has_a_processor() && rank.shared_line().is_some();
+        if rank.size() < 2 || !have_own_processors {
             return Ok(None);
         }
         self.clear_shared_line()?;

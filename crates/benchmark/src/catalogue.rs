@@ -34,16 +34,16 @@ pub const EVERYTHING: &str = "everything";
 /// The first name that is none of these.
 pub fn select(names: &[String]) -> Result<Vec<&'static Benchmark>, UnknownBenchmark> {
     let is_called = |benchmark: &Benchmark, name: &str| benchmark.names().any(|own| own == name);
-    let known = |name: &&String| {
+    let exists = |name: &&String| {
         *name == EVERYTHING || catalogue().iter().any(|benchmark| is_called(benchmark, name))
     };
-    if let Some(unknown) = names.iter().find(|name| !known(name)) {
+    if let Some(unknown) = names.iter().find(|name| !exists(name)) {
         return Err(UnknownBenchmark { name: unknown.clone(), nearest: nearest(unknown) });
     }
     let chosen = |benchmark: &&Benchmark| match names {
         [] => OVERVIEW.iter().any(|one| one.benchmark == benchmark.name),
         names => names.iter().any(|name| match name.as_str() {
-            EVERYTHING => !benchmark.group.must_be_asked_for(),
+            EVERYTHING => !benchmark.group.must_be_requested(),
             name => is_called(benchmark, name),
         }),
     };
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn names_and_groups_select_in_the_catalogues_order() {
         let unasked =
-            catalogue().iter().filter(|benchmark| !benchmark.group.must_be_asked_for()).count();
+            catalogue().iter().filter(|benchmark| !benchmark.group.must_be_requested()).count();
         assert_eq!(selected(&["everything"]).unwrap().len(), unasked);
         assert_eq!(selected(&["everything", "hartstone"]).unwrap().len(), unasked + 1);
         assert_eq!(selected(&[]).unwrap()[..2], ["clock-cost", "copy"]);

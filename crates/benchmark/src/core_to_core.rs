@@ -24,7 +24,7 @@ pub(crate) fn put(rank: &dyn Rank, value: u64) {
 ///
 /// The loop pauses between polls. Without the pause the processor has many loads of the line in progress when the other
 /// core takes it, and must undo them all. The measured limit would be too high, and every message would seem faster
-/// relative to it. See docs/measurements.md#polling-without-a-pause.
+/// relative to it. See docs/measurements.md#short-messages.
 pub(crate) fn wait_for(rank: &mut dyn Rank, value: u64) -> Result<()> {
     while let Some(line) = rank.shared_line() {
         let word = line.word(0);

@@ -141,7 +141,7 @@ impl Group {
     }
 
     /// Returns whether its benchmarks run only if they are requested by name or group.
-    pub const fn must_be_asked_for(self) -> bool {
+    pub const fn must_be_requested(self) -> bool {
         matches!(self, Group::Synthetic | Group::Applications | Group::RealTime)
     }
 

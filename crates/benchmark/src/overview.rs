@@ -75,7 +75,9 @@ impl OverviewNumber {
         self.benchmark == benchmark
             && self.size_bytes == size_bytes
             && self.parameters.iter().all(|(name, value)| {
-                found.next().is_some_and(|(known, its)| known == name && its.to_string() == *value)
+                found
+                    .next()
+                    .is_some_and(|(its_name, its)| its_name == name && its.to_string() == *value)
             })
             && found.next().is_none()
     }

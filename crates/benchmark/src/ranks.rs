@@ -17,7 +17,7 @@ pub enum RankRule {
     /// One for each processor, regardless of the user's choice.
     EveryProcessor,
     /// One for each processor, unless the user requests another number.
-    EveryProcessorUnlessAsked,
+    EveryProcessorUnlessRequested,
     /// As many as the requested chain has.
     OfChain,
 }
@@ -57,7 +57,7 @@ impl RankRule {
             }
             RankRule::Pairs(unasked) => at_least(2, 2 * unasked),
             RankRule::EveryProcessor => vec![processors.max(1)],
-            RankRule::EveryProcessorUnlessAsked => at_least(1, processors),
+            RankRule::EveryProcessorUnlessRequested => at_least(1, processors),
             // The plan takes the number from the chain.
             RankRule::OfChain => wanted.unwrap_or_default().to_vec(),
         }
@@ -70,9 +70,9 @@ impl RankRule {
             RankRule::Pair => ranks >= 2,
             RankRule::AtLeast(least) => ranks >= least,
             RankRule::Pairs(_) => ranks >= 2,
-            RankRule::EveryProcessor | RankRule::EveryProcessorUnlessAsked | RankRule::OfChain => {
-                ranks >= 1
-            }
+            RankRule::EveryProcessor
+            | RankRule::EveryProcessorUnlessRequested
+            | RankRule::OfChain => ranks >= 1,
         }
     }
 }
@@ -87,7 +87,7 @@ impl std::fmt::Display for RankRule {
             RankRule::AtLeast(least) => write!(f, "{least} ranks or more"),
             RankRule::Pairs(_) => f.write_str("2 ranks or more"),
             RankRule::EveryProcessor => f.write_str("a rank on each processor"),
-            RankRule::EveryProcessorUnlessAsked => f.write_str("any number of ranks"),
+            RankRule::EveryProcessorUnlessRequested => f.write_str("any number of ranks"),
             RankRule::OfChain => {
                 f.write_str("the ranks that its file names, or one for the source, one for the sink, and those of its stages")
             }
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(RankRule::Pairs(3).counts(None, 8), [6]);
         assert_eq!(RankRule::Pairs(3).counts(Some(&[1, 2, 3, 8]), 8), [2, 3, 8]);
         assert_eq!(RankRule::EveryProcessor.counts(Some(&[2]), 8), [8]);
-        assert_eq!(RankRule::EveryProcessorUnlessAsked.counts(Some(&[1]), 8), [1]);
-        assert_eq!(RankRule::EveryProcessorUnlessAsked.counts(None, 8), [8]);
+        assert_eq!(RankRule::EveryProcessorUnlessRequested.counts(Some(&[1]), 8), [1]);
+        assert_eq!(RankRule::EveryProcessorUnlessRequested.counts(None, 8), [8]);
     }
 }

@@ -99,7 +99,8 @@ mod tests {
         assert!((both.timing.clock_share - 0.05).abs() < 1e-12, "{:?}", both.timing);
         assert_eq!((both.timing.spent_s, both.timing.late_starts), (1.0, 6));
         // Two states: each repetition agrees with itself, both together do not.
-        let apart = earlier(&[5.0; 30]).and(outcome(&[9.0; 30], StopReason::Precision), &settings);
-        assert_eq!(apart.stop_reason, StopReason::TimeLimit);
+        let differing =
+            earlier(&[5.0; 30]).and(outcome(&[9.0; 30], StopReason::Precision), &settings);
+        assert_eq!(differing.stop_reason, StopReason::TimeLimit);
     }
 }

@@ -309,8 +309,9 @@ impl RealTime {
         let period_us = search.trials.first().map_or(0.0, |trial| trial.period_us);
         let is_given = self.period_s.is_some() && search.end == SearchEnd::OnePeriod;
         let is_open = is_given && self.required.is_some() && search.longest_refused_us.is_none();
-        let asked = || self.instances(TimeSpan::from_s(period_us / 1e6), search.instances_needed);
-        is_open && made < search.instances_needed && made < asked()
+        let requested =
+            || self.instances(TimeSpan::from_s(period_us / 1e6), search.instances_needed);
+        is_open && made < search.instances_needed && made < requested()
     }
 
     /// Returns the minimum duration of a trial, in seconds.
@@ -345,14 +346,14 @@ mod tests {
     #[test]
     fn a_trial_is_as_long_as_asked_or_as_the_proof_needs() {
         let period = TimeSpan::from_us(10_000);
-        let asked =
+        let requested =
             |duration_s, instances| RealTime { duration_s, instances, ..RealTime::default() };
         // A second has 100 instances of 10 ms, the proof needs 1.6 times 299.
-        assert_eq!(asked(None, None).instances(period, 299), 478);
-        assert_eq!(asked(None, None).instances(TimeSpan::from_us(100), 299), 10_000);
-        assert_eq!(asked(None, None).instances(TimeSpan::from_us(500_000), 299), 20);
-        assert_eq!(asked(Some(0.5), None).instances(period, 299), 50);
-        assert_eq!(asked(Some(0.5), Some(7)).instances(period, 299), 7);
-        assert_eq!(asked(Some(0.001), None).instances(period, 299), 1);
+        assert_eq!(requested(None, None).instances(period, 299), 478);
+        assert_eq!(requested(None, None).instances(TimeSpan::from_us(100), 299), 10_000);
+        assert_eq!(requested(None, None).instances(TimeSpan::from_us(500_000), 299), 20);
+        assert_eq!(requested(Some(0.5), None).instances(period, 299), 50);
+        assert_eq!(requested(Some(0.5), Some(7)).instances(period, 299), 7);
+        assert_eq!(requested(Some(0.001), None).instances(period, 299), 1);
     }
 }

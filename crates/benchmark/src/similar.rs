@@ -4,10 +4,10 @@
 /// `least`.
 pub fn most_similar<'a>(
     unknown: &str,
-    known: impl Iterator<Item = &'a str>,
+    names: impl Iterator<Item = &'a str>,
     least: f64,
 ) -> Option<&'a str> {
-    let rated = known.map(|name| (strsim::jaro_winkler(name, unknown), name));
+    let rated = names.map(|name| (strsim::jaro_winkler(name, unknown), name));
     let similar = rated.filter(|(similarity, _)| *similarity >= least);
     similar.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
 }

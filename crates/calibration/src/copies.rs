@@ -153,9 +153,9 @@ mod tests {
         // one, the receiver has all the time that the stream permits, and the rest delays the message.
         assert_eq!(copies.both_from_bytes, Some(4096));
         evidence.two_way.insert(1 << 20, 9.5);
-        let apart = CopyCosts::of(&evidence).unwrap();
-        assert_eq!(apart.both_from_bytes, None);
-        assert_eq!((apart.setup.of(1 << 20), apart.receive.of(1 << 20)), (1.0, 9.0));
+        let separate = CopyCosts::of(&evidence).unwrap();
+        assert_eq!(separate.both_from_bytes, None);
+        assert_eq!((separate.setup.of(1 << 20), separate.receive.of(1 << 20)), (1.0, 9.0));
         // A message each way takes 0.5 to send, 0.5 to receive, and two posts.
         assert_eq!(copies.post_us, Some(0.5));
     }

@@ -59,7 +59,7 @@ pub(crate) fn find(run: &Run) -> TwinPauses {
             }
             let here = (*processor, kind.first_s);
             let has = |on: &[(usize, f64)]| on.iter().any(|(other, _)| other == processor);
-            match on.iter_mut().find(|(known, on)| are_alike(known, kind) && !has(on)) {
+            match on.iter_mut().find(|(earlier, on)| are_alike(earlier, kind) && !has(on)) {
                 Some((_, on)) => on.push(here),
                 None => on.push((kind.clone(), vec![here])),
             }
@@ -87,11 +87,11 @@ fn seen(run: &Run) -> Vec<(usize, &Pauses)> {
 
 fn twin(kind: PauseKind, on: &[(usize, f64)], processors: usize) -> TwinPause {
     let period_s = kind.period_us / 1e6;
-    let apart = |first_s: f64| {
+    let distance = |first_s: f64| {
         let phase = (first_s - on[0].1).rem_euclid(period_s) / period_s;
         phase.min(1.0 - phase)
     };
-    let together = on.iter().all(|&(_, first_s)| apart(first_s) < SAME_MOMENT);
+    let together = on.iter().all(|&(_, first_s)| distance(first_s) < SAME_MOMENT);
     TwinPause {
         at_once: kind.regular && on.len() > 1 && together,
         processors: (on.len() < processors).then(|| on.iter().map(|(place, _)| *place).collect()),

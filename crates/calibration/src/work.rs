@@ -127,7 +127,8 @@ mod tests {
             measured(RELAXATION, SERIAL, 2048, 64.0),
             measured(RELAXATION, "iterations", 2048, 50.0),
         ]);
-        let of = |kind| found.0.iter().find(|(known, _)| *known == kind).map(|(_, rate)| *rate);
+        let of =
+            |kind| found.0.iter().find(|(its_kind, _)| *its_kind == kind).map(|(_, rate)| *rate);
         let near = |kind, expected: f64| {
             let rate = of(kind).unwrap();
             assert!((rate / expected - 1.0).abs() < 1e-9, "{kind:?} {rate}");

@@ -13,16 +13,16 @@ pub struct HostMap {
 impl HostMap {
     /// Returns the map of members on the given hosts, which may have any numbers.
     pub fn new(hosts: impl IntoIterator<Item = usize>) -> Self {
-        let mut known = Vec::new();
+        let mut distinct = Vec::new();
         let number = |host: usize| {
-            let place = known.iter().position(|&one| one == host).unwrap_or(known.len());
-            if place == known.len() {
-                known.push(host);
+            let place = distinct.iter().position(|&one| one == host).unwrap_or(distinct.len());
+            if place == distinct.len() {
+                distinct.push(host);
             }
             place as u32
         };
         let numbers = hosts.into_iter().map(number).collect();
-        HostMap { numbers, hosts: known.len() }
+        HostMap { numbers, hosts: distinct.len() }
     }
 
     /// Returns groups of consecutive members, as many groups as each has members, for use if no host is known.

@@ -20,29 +20,29 @@ pub struct Thresholds {
     pub piece_bytes: usize,
     /// Factor by which pieces are shorter in a broadcast that fills all slots: its root is so far ahead that it waits
     /// for each slot, and fewer bytes in slots move faster. In all other collectives such pieces are slower. See
-    /// docs/measurements.md#pieces-of-long-broadcasts.
+    /// docs/measurements.md#slots-and-pieces.
     pub long_broadcast_pieces_are_shorter: usize,
     /// Factor by which pieces are longer if two members send to each other: both wait in each step. See
-    /// docs/measurements.md#pieces-of-exchanges.
+    /// docs/measurements.md#slots-and-pieces.
     pub exchange_pieces_are_longer: usize,
     /// Longest own block of an all-to-all in bytes that is copied before the blocks of others: the copy takes less time
-    /// than returning to it. See docs/measurements.md#a-ranks-own-block.
+    /// than returning to it. See docs/measurements.md#fewer-and-faster-copies.
     pub own_block_first_bytes: usize,
     /// Bytes of its own block that the root of a gather copies before it polls again for the parts of the others.
     pub own_block_chunk_bytes: usize,
     /// Shortest block in bytes that an oversubscribed root scatters board by board: the first member leaves long before
-    /// the last block is there. See docs/measurements.md#scatter-board-by-board.
+    /// the last block is there. See docs/measurements.md#fewer-and-faster-copies.
     pub board_by_board_from_bytes: usize,
     /// Shortest piece in bytes that members divide into chunks. For shorter ones, claiming takes longer than combining.
     pub chunks_from_bytes: usize,
     /// Shortest allreduce in bytes that two members with a processor each divide in halves: a fifth less is read and
-    /// written, for one more wait per piece. See docs/measurements.md#halves-of-an-allreduce.
+    /// written, for one more wait per piece. See docs/measurements.md#fewer-and-faster-copies.
     pub halves_from_bytes: usize,
     /// Shortest allreduce in bytes of which processors combine shares if ranks are oversubscribed and bound. For
-    /// shorter ones, one more switch takes as long as it saves. See docs/measurements.md#allreduce-per-processor.
+    /// shorter ones, one more switch takes as long as it saves. See docs/measurements.md#ranks-that-share-processors.
     pub processors_from_bytes: usize,
     /// Shortest block in bytes that uses cross-memory attach: for shorter ones, the system call takes longer than the
-    /// second copy. For this and the following lengths, see docs/measurements.md#collectives-from-memory-to-memory.
+    /// second copy. For this and the following lengths, see docs/measurements.md#where-cross-memory-attach-is-faster.
     pub memory_from_bytes: usize,
     /// As `memory_from_bytes`, for oversubscribed ranks and blocks that are each for one rank. Two ranks then share one
     /// cache, which holds both copies of a board's slots.

@@ -93,7 +93,7 @@ const SPAN: TimeSpan = TimeSpan::from_us(2_000);
 /// sleep is detected.
 const SLEEP: TimeSpan = TimeSpan::from_us(20_000);
 /// Maximum difference between the clock of a rank and that of the system over a sleep.
-const CLOCKS_APART: TimeSpan = TimeSpan::from_us(20);
+const CLOCK_DIFFERENCE_MAX: TimeSpan = TimeSpan::from_us(20);
 /// Time after which a rank counts as not woken at all.
 const LONGEST_SLEEP: TimeSpan = TimeSpan::from_us(10_000_000);
 /// The same, for a rank that was woken before it sleeps.
@@ -112,7 +112,7 @@ fn sleeps(machine: &mut dyn Rank) -> Result<()> {
     for call in [SleepCall::Futex, SleepCall::ClockNanosleep, SleepCall::Epoll] {
         let begin = machine.now();
         explained(system.sleep(call, SLEEP))?;
-        let slept = machine.now().since(begin) + CLOCKS_APART;
+        let slept = machine.now().since(begin) + CLOCK_DIFFERENCE_MAX;
         expect(&format!("{call:?} slept long enough"), true, slept >= SLEEP)?;
     }
     Ok(())

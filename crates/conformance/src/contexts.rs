@@ -11,7 +11,7 @@ pub(super) fn cases() -> Vec<Case> {
         Case::new("contexts/ranks-are-ordered-by-key", ANY, ordered_by_key),
         Case::new("contexts/colours-part-the-ranks", ANY, colours),
         Case::new("contexts/no-colour-gives-no-context", TWO_OR_MORE, no_colour),
-        Case::new("contexts/each-message-stays-in-its-own", TWO_OR_MORE, messages_apart),
+        Case::new("contexts/each-message-stays-in-its-own", TWO_OR_MORE, separate_messages),
         Case::new("contexts/a-wildcard-is-blind-for-others", TWO_OR_MORE, blind_wildcard),
         Case::new("contexts/a-probe-is-blind-for-others", ANY, blind_probe),
         Case::new("contexts/posted-operations-of-two", TWO_OR_MORE, posted_in_two),
@@ -93,7 +93,7 @@ fn no_colour(machine: &mut dyn Rank) -> Result<()> {
 }
 
 /// Sends with the same tag in three contexts, and receives in another order.
-fn messages_apart(machine: &mut dyn Rank) -> Result<()> {
+fn separate_messages(machine: &mut dyn Rank) -> Result<()> {
     let (rank, size) = (machine.rank(), machine.size());
     let contexts = [copy_of_all(machine)?, copy_of_all(machine)?];
     let (to, from) = ((rank + 1) % size, (rank + size - 1) % size);

@@ -211,12 +211,12 @@ fn wait_until<E: Endpoint>(endpoint: &mut E) -> Result<()> {
             endpoint.post_send(to_rank(other, tag as u32), readable(one), Completion::Local)?;
         requests.push(sent);
     }
-    let mut asked = 0;
+    let mut requested = 0;
     endpoint.wait_until(&mut |endpoint| {
-        asked += 1;
+        requested += 1;
         requests.iter().all(|&one| endpoint.is_done(one))
     })?;
-    ensure(asked > 0, || "nobody asked whether it was done".into())?;
+    ensure(requested > 0, || "nobody asked whether it was done".into())?;
     for request in requests {
         endpoint.end(request);
     }
@@ -261,8 +261,8 @@ fn contexts<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     Ok(())
 }
 
-/// All ranks but 0 leave, and rank 0 must see it: receives that can no longer match are hopeless, and earlier messages
-/// still arrive. After rank 0 has left too, joint work continues: a message to each rank that left before.
+/// All ranks but 0 leave, and rank 0 must see it: receives that can no longer match cannot complete, and earlier
+/// messages still arrive. After rank 0 has left too, joint work continues: a message to each rank that left before.
 fn left<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     if endpoint.rank() > 0 {
         endpoint.send(to_rank(0, TAG), &[endpoint.rank() as u8])?;
@@ -278,11 +278,15 @@ fn left<E: Endpoint>(endpoint: &mut E) -> Result<()> {
         endpoint.receive(selector(Some(rank), Some(TAG)), &mut room)?;
         expect("what a rank sent before it left", [rank as u8], room)?;
     }
-    while !(endpoint.none_will_send(selector(None, None)) && endpoint.is_hopeless(waits)) {
+    while !(endpoint.none_will_send(selector(None, None)) && endpoint.cannot_complete(waits)) {
         endpoint.progress()?;
     }
     ensure(endpoint.any_has_left(), || "all others have left, and nobody has".into())?;
-    expect("whether a hopeless receive is cancelled", true, endpoint.cancel_receive(waits))?;
+    expect(
+        "whether a receive that cannot complete is cancelled",
+        true,
+        endpoint.cancel_receive(waits),
+    )?;
     endpoint.leave()?;
     for rank in 1..endpoint.size() {
         ensure(!endpoint.none_will_send(selector(Some(rank), None)), || {

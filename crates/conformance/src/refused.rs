@@ -42,10 +42,10 @@ fn invalid_ranks(machine: &mut dyn Rank) -> Result<()> {
         expect_error("send_receive to", to_nobody, right)?;
     }
     // The refused calls must have no effect on later ones.
-    still_works(machine)
+    check_usable(machine)
 }
 
-fn still_works(machine: &mut dyn Rank) -> Result<()> {
+fn check_usable(machine: &mut dyn Rank) -> Result<()> {
     let rank = machine.rank();
     let mut buffer = [0];
     machine.send_receive((rank, TAG, &[7]), (Source::Any, TagSelector::Any, &mut buffer))?;
@@ -59,7 +59,7 @@ fn invalid_roots(machine: &mut dyn Rank) -> Result<()> {
     expect_error("scatter", machine.scatter(root, &[], &mut [0; 8]), right)?;
     expect_error("gather", machine.gather(root, &[0; 8], &mut []), right)?;
     expect_error("reduce", machine.reduce(root, sum, &[0; 8], &mut []), right)?;
-    still_works(machine)
+    check_usable(machine)
 }
 
 fn invalid_tags(_machine: &mut dyn Rank) -> Result<()> {
@@ -83,7 +83,7 @@ fn handle_used_twice(machine: &mut dyn Rank) -> Result<()> {
     }
     let never_posted = Posted::new(u64::MAX - 1);
     expect_error("a handle out of the blue", machine.wait(never_posted), is_unknown)?;
-    still_works(machine)
+    check_usable(machine)
 }
 
 /// Every rank makes the same mistakes, one after the other. Each is refused before a message is sent, so that the ranks
@@ -112,5 +112,5 @@ fn unequal_counts(machine: &mut dyn Rank) -> Result<()> {
         let broken = machine.all_to_all(&blocks[1..], &mut room[2..]);
         expect_error("all_to_all of broken blocks", broken, right)?;
     }
-    still_works(machine)
+    check_usable(machine)
 }

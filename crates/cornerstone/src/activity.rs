@@ -24,7 +24,7 @@ pub(crate) fn lines_of_each(ranks: &[RankActivity]) -> Vec<Vec<String>> {
 pub(crate) fn describe(ranks: &[RankActivity]) -> String {
     let mut kinds: Vec<(Vec<usize>, &Option<String>, Vec<String>)> = Vec::new();
     for (RankActivity { rank, host, .. }, lines) in ranks.iter().zip(lines_of_each(ranks)) {
-        match kinds.iter_mut().find(|(_, on, known)| *on == host && *known == lines) {
+        match kinds.iter_mut().find(|(_, on, its_lines)| *on == host && *its_lines == lines) {
             Some((ranks, ..)) => ranks.push(*rank),
             None => kinds.push((vec![*rank], host, lines)),
         }

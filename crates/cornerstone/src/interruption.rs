@@ -44,23 +44,23 @@ impl Interruption {
 /// Records SIGUSR1, with which the user requests the state of the ranks of a program. SIGUSR2 is ignored, because it
 /// would end this process.
 pub(crate) struct Question {
-    is_asked: Arc<AtomicBool>,
+    is_requested: Arc<AtomicBool>,
 }
 
 impl Question {
     /// Begins to record the signal.
     pub(crate) fn watch() -> Self {
-        let is_asked = Arc::new(AtomicBool::new(false));
+        let is_requested = Arc::new(AtomicBool::new(false));
         // A signal that cannot be recorded keeps its default action.
-        let _ = signal_hook::flag::register(SIGUSR1, Arc::clone(&is_asked));
+        let _ = signal_hook::flag::register(SIGUSR1, Arc::clone(&is_requested));
         let _ = signal_hook::flag::register(SIGUSR2, Arc::default());
-        Question { is_asked }
+        Question { is_requested }
     }
 
     /// Returns whether the signal has arrived since the last call.
-    pub(crate) fn is_asked(&self) -> bool {
+    pub(crate) fn is_requested(&self) -> bool {
         // Relaxed: its partner is the store in the handler, which publishes no other memory.
-        self.is_asked.swap(false, Ordering::Relaxed)
+        self.is_requested.swap(false, Ordering::Relaxed)
     }
 }
 

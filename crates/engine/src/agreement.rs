@@ -77,14 +77,14 @@ struct Call {
     /// A member and its call of the same number, if that differs.
     differing: Option<(usize, AgreedCall)>,
     /// The members that have left and were asked, and the number of their answers.
-    asked: Vec<usize>,
+    requested: Vec<usize>,
     answers: usize,
 }
 
 impl Call {
     fn new(call: AgreedCall) -> Self {
         let made = Instant::now();
-        Call { call, made, is_reported: false, differing: None, asked: Vec::new(), answers: 0 }
+        Call { call, made, is_reported: false, differing: None, requested: Vec::new(), answers: 0 }
     }
 
     /// Returns whether another rank's call differs. The first that does is kept.
@@ -219,9 +219,9 @@ impl Agreement {
         let calls = self.contexts.get_mut(&context)?;
         let members = calls.members.clone();
         let call = calls.call(number)?;
-        let is_new = |rank: &usize| answers(rank) && !call.asked.contains(rank);
+        let is_new = |rank: &usize| answers(rank) && !call.requested.contains(rank);
         let new: Vec<usize> = members.into_iter().filter(is_new).collect();
-        call.asked.extend(&new);
+        call.requested.extend(&new);
         Some((call.call, new))
     }
 
@@ -236,7 +236,7 @@ impl Agreement {
     /// Returns whether all questions about a call were answered.
     pub(crate) fn are_answered(&mut self, (context, number): (u32, u32)) -> bool {
         let call = self.contexts.get_mut(&context).and_then(|calls| calls.call(number));
-        call.is_none_or(|call| call.answers >= call.asked.len())
+        call.is_none_or(|call| call.answers >= call.requested.len())
     }
 
     /// Returns this rank's call, and a member with its call of this number, if that differs.
@@ -312,12 +312,12 @@ mod tests {
     fn members_that_have_left_are_asked_once_and_each_answers() {
         let (mut asking, mut left) = (open(3), open(3));
         asking.announce(CONTEXT, call(50));
-        let ask = |asking: &mut Agreement, left: &[usize]| {
+        let next_questions = |asking: &mut Agreement, left: &[usize]| {
             asking.take_questions((CONTEXT, 1), |rank| left.contains(rank))
         };
-        assert_eq!(ask(&mut asking, &[1]), Some((call(50), vec![1])));
+        assert_eq!(next_questions(&mut asking, &[1]), Some((call(50), vec![1])));
         assert!(!asking.are_answered((CONTEXT, 1)));
-        assert_eq!(ask(&mut asking, &[1, 2]), Some((call(50), vec![2])));
+        assert_eq!(next_questions(&mut asking, &[1, 2]), Some((call(50), vec![2])));
         let report = |from, call| CallReport { from, number: 1, call };
         // A member that has not made the call has nothing to compare.
         assert_eq!(left.answer(CONTEXT, report(0, Some(call(50)))), None);

@@ -31,12 +31,12 @@ impl<T: Transport> MessageEngine<T> {
         if self.any_can_end(requests) {
             return Ok(());
         }
-        let error = self.describe_hopeless(first);
+        let error = self.describe_failed_wait(first);
         Err(self.fail(error))
     }
 
     fn any_can_end(&self, requests: &[Request]) -> bool {
-        !requests.iter().all(|&one| self.is_hopeless(one) || self.waits_for_itself(one))
+        !requests.iter().all(|&one| self.cannot_complete(one) || self.waits_for_itself(one))
     }
 
     /// Returns whether `rank` will never again send or receive anything that this rank can wait for. A rank that has
@@ -52,7 +52,7 @@ impl<T: Transport> MessageEngine<T> {
 
     /// Returns whether a request in progress can never complete because the ranks that it needs have ended. What they
     /// sent before may have arrived since the last poll.
-    pub fn is_hopeless(&self, request: Request) -> bool {
+    pub fn cannot_complete(&self, request: Request) -> bool {
         let transfer = &self.messages.transfers[request];
         match transfer.direction {
             _ if transfer.done => false,
@@ -98,21 +98,21 @@ impl<T: Transport> MessageEngine<T> {
             }
     }
 
-    /// Returns whether a wait must check whether its requests are hopeless: once any rank has left, and while the
+    /// Returns whether a wait must check whether its requests can still complete: once any rank has left, and while the
     /// launcher asks what this rank waits for.
     #[inline]
     pub fn any_has_left(&self) -> bool {
         self.is_noting_waits() || self.messages.has_left || self.transport.any_has_left()
     }
 
-    /// Returns the error of a hopeless request. Every later call returns this error too, unless the rank that it needs is
-    /// one of another run.
+    /// Returns the error of a request that cannot complete. Every later call returns this error too, unless the
+    /// rank that it needs is one of another run.
     pub fn give_up_on(&mut self, request: Request) -> Error {
-        let error = self.describe_hopeless(request);
+        let error = self.describe_failed_wait(request);
         if self.transport.is_one_run() { self.fail(error) } else { error }
     }
 
-    fn describe_hopeless(&self, request: Request) -> Error {
+    fn describe_failed_wait(&self, request: Request) -> Error {
         let transfer = &self.messages.transfers[request];
         let me = self.rank();
         let error = match transfer.direction {
@@ -195,8 +195,8 @@ impl<T: Transport> MessageEngine<T> {
     pub fn finish(mut self, outcome: Result<()>) -> i32 {
         // The program's report of another rank's death must not hide its cause.
         let outcome = outcome.map_err(|error| {
-            let known = self.check().err().or_else(|| self.transport.abort_reason());
-            known.filter(Error::is_by_another).unwrap_or(error)
+            let reason = self.check().err().or_else(|| self.transport.abort_reason());
+            reason.filter(Error::is_by_another).unwrap_or(error)
         });
         let outcome = outcome.and_then(|()| self.end_together());
         self.transport.close(outcome)

@@ -46,15 +46,15 @@ impl<T: Transport> TransportEndpoint<T> {
     /// Errors of messages, after which the rank has ended its part.
     pub fn meet(
         engine: MessageEngine<T>,
-        known: Option<Placement>,
+        by_launcher: Option<Placement>,
         description: FabricDescription,
     ) -> Result<Process<Self>> {
         let nothing = Placement { every_rank_has_a_processor: false, hosts: 1, processor: None };
         let local = LocalClock::ONE_HOST;
         let clock = Clock::common(local, local.ns());
-        let placement = known.unwrap_or(nothing);
+        let placement = by_launcher.unwrap_or(nothing);
         let mut rank = Process::new(TransportEndpoint::new(engine, placement, clock, description));
-        match Self::find_placement_and_clock(&mut rank, known.is_some()) {
+        match Self::find_placement_and_clock(&mut rank, by_launcher.is_some()) {
             Ok(()) => Ok(rank),
             Err(error) => {
                 rank.finish(Err(error.clone()));
@@ -343,9 +343,9 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
         self.engine.any_has_left()
     }
 
-    fn is_hopeless(&self, request: Request) -> bool {
+    fn cannot_complete(&self, request: Request) -> bool {
         self.engine.note_request(request);
-        self.engine.is_hopeless(request)
+        self.engine.cannot_complete(request)
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {

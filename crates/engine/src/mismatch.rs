@@ -63,8 +63,8 @@ impl<T: Transport> MessageEngine<T> {
         let (me, transport) = (self.rank(), &self.transport);
         let answers = |rank: &usize| *rank != me && transport.state(*rank) == PeerState::Left;
         let questions = self.messages.agreement.take_questions((context, number), answers);
-        let Some((call, asked)) = questions else { return true };
-        for rank in asked {
+        let Some((call, requested)) = questions else { return true };
+        for rank in requested {
             let own = CallNote::new(CallNoteKind::Question, context, number, Some(call));
             // A failure ends the next call of this rank.
             let _ = self.send_call_note(rank, own);

@@ -1,7 +1,7 @@
 //! The reports of a long wait to the launcher, if that is on this host.
 //!
 //! A wait knows its end by a function. While the seat [notes](launcher::Seat::is_noting_waits) what this rank waits for,
-//! that function is called once more and checks for each request that it waits for whether it is hopeless. These
+//! that function is called once more and checks for each request that it waits for whether it can still complete. These
 //! requests are noted.
 
 use std::hash::{DefaultHasher, Hash, Hasher};

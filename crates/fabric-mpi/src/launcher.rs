@@ -104,7 +104,8 @@ impl Launcher {
         {
             let found = version(&mpiexec).and_then(|words| Flavour::of_words(&words));
             if found == Some(flavour) {
-                let library = library.map(Path::to_path_buf).or_else(|| library_beside(&mpiexec));
+                let library =
+                    library.map(Path::to_path_buf).or_else(|| library_in_same_folder(&mpiexec));
                 return Ok(Launcher { flavour, mpiexec, library });
             }
             let whose = found.map_or_else(|| "unknown".into(), |flavour| flavour.to_string());
@@ -119,7 +120,7 @@ impl Launcher {
         let seen = |what: String| LauncherError { flavour, seen: vec![what] };
         let mpiexec = std::env::current_exe()
             .map_err(|error| seen(format!("this program's own file ({error})")))?;
-        let library = library.map(Path::to_path_buf).or_else(|| library_beside(&mpiexec));
+        let library = library.map(Path::to_path_buf).or_else(|| library_in_same_folder(&mpiexec));
         Ok(Launcher { flavour, mpiexec, library })
     }
 
@@ -169,7 +170,7 @@ fn version(mpiexec: &Path) -> Option<String> {
 }
 
 /// Returns the library of the installation whose `bin` contains an executable.
-fn library_beside(executable: &Path) -> Option<PathBuf> {
+fn library_in_same_folder(executable: &Path) -> Option<PathBuf> {
     let root = executable.canonicalize().ok()?;
     let root = root.parent()?.parent()?;
     let folders = ["lib", "lib64", "lib/release", "lib/x86_64-linux-gnu"];
@@ -212,10 +213,12 @@ pub(crate) fn ancestor() -> Option<PathBuf> {
 /// installation of the launcher that started this process; the library in that of the first `mpiexec` in PATH.
 pub(crate) fn candidates() -> Vec<PathBuf> {
     let mut files = vec![PathBuf::from(ABI_NAME)];
-    files.extend(ancestors().iter().filter_map(|launcher| library_beside(launcher)));
+    files.extend(ancestors().iter().filter_map(|launcher| library_in_same_folder(launcher)));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let in_path = std::env::split_paths(&path).map(|place| place.join("mpiexec"));
-    files.extend(in_path.filter(|file| file.is_file()).find_map(|file| library_beside(&file)));
+    files.extend(
+        in_path.filter(|file| file.is_file()).find_map(|file| library_in_same_folder(&file)),
+    );
     files.dedup();
     files
 }
@@ -250,8 +253,8 @@ mod tests {
         assert_eq!(flavour("Intel(R) MPI Library for Linux* OS"), Some(Flavour::Intel));
         assert_eq!(flavour("mpiexec (Open MPI) 5.0.11"), Some(Flavour::OpenMpi));
         assert_eq!(flavour("srun 23.02"), None);
-        for known in Flavour::ALL {
-            assert_eq!(Flavour::named(known.name()), Some(known));
+        for flavour in Flavour::ALL {
+            assert_eq!(Flavour::named(flavour.name()), Some(flavour));
         }
     }
 

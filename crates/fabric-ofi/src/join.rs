@@ -148,9 +148,9 @@ fn open(
             let theirs = String::from_utf8_lossy(theirs);
             return Err(other_provider(&objects.provider, rank, theirs.trim_end_matches('\0')));
         }
-        let mut known = [0; ADDRESS_BYTES];
-        known.copy_from_slice(address);
-        addresses.push(known);
+        let mut padded = [0; ADDRESS_BYTES];
+        padded.copy_from_slice(address);
+        addresses.push(padded);
     }
     launched.iter_mut().for_each(|here| here.hosts.clone_from(&hosts));
     objects.know(&addresses)?;

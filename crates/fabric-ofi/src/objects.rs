@@ -167,14 +167,14 @@ impl Objects {
     /// The provider's.
     pub(crate) fn know(&mut self, addresses: &[[u8; ADDRESS_BYTES]]) -> Result<()> {
         for (rank, address) in addresses.iter().enumerate() {
-            let mut known: Address = Address::MAX;
+            let mut inserted: Address = Address::MAX;
             // SAFETY: the vector is open, and the address was returned by `address` in some rank.
             let code = unsafe {
                 let insert = (*(*self.av).ops).insert;
-                insert(self.av, address.as_ptr().cast(), 1, &mut known, 0, null_mut())
+                insert(self.av, address.as_ptr().cast(), 1, &mut inserted, 0, null_mut())
             };
             self.done("fi_av_insert", code)?;
-            if code != 1 || known != rank as Address {
+            if code != 1 || inserted != rank as Address {
                 return Err(self.provider.cannot("number addresses from 0 on"));
             }
         }

@@ -231,7 +231,7 @@ impl Caller {
                 self.is_busy.set(false);
                 return Err(error);
             }
-            if self.seat().is_some_and(Seat::is_asked_what_it_awaits) {
+            if self.seat().is_some_and(Seat::must_report_wait) {
                 return Ok(false);
             }
             if self.line.state() == RunState::Stuck {

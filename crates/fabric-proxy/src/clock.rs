@@ -81,8 +81,8 @@ impl Drop for VirtualClock {
 /// Returns the caller of this thread, if it may be used now.
 fn caller() -> Option<Rc<Caller>> {
     // Handlers of `atexit` may call functions of MPI, and run when the storage of the thread has been destroyed.
-    let known = CALLER.try_with(|place| place.try_borrow().ok()?.upgrade());
-    let caller = known.ok().flatten()?;
+    let caller_here = CALLER.try_with(|place| place.try_borrow().ok()?.upgrade());
+    let caller = caller_here.ok().flatten()?;
     (!caller.is_busy()).then_some(caller)
 }
 

@@ -41,8 +41,8 @@ impl<E> Queue<E> {
 
     pub(crate) fn push(&mut self, time: Time, event: E) {
         let recent = &mut self.recent[slot(time)];
-        if let Some((known, bucket)) = *recent
-            && known == time
+        if let Some((its_time, bucket)) = *recent
+            && its_time == time
         {
             self.buckets[bucket as usize].push_back(event);
             return;

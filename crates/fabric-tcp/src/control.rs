@@ -34,13 +34,13 @@ pub(crate) enum Message {
     /// To a rank or a host: the run was aborted, with the rank that died or failed, if one did.
     GiveUp { died: Option<u32>, why: String },
     /// To a host: the user asks what the ranks do; ranks that have a handler for SIGUSR1 get it.
-    Tell,
+    ReportRanks,
     /// To the starter, from a host: what its launcher announces in the search for a hang.
     LauncherWord(Word),
     /// To a host: the next round of that search.
     Round(u32),
     /// To a host: what do its ranks do?
-    AskActivities,
+    RequestActivities,
     /// To the starter, from a host: the answer, as [`activities`](crate::activities) writes it.
     Activities(String),
 }
@@ -71,14 +71,14 @@ impl Message {
             Message::Listen { addresses, limit_ms } => {
                 (9, [&limit_ms.to_le_bytes()[..], addresses.as_bytes()].concat())
             }
-            Message::Tell => (10, Vec::new()),
+            Message::ReportRanks => (10, Vec::new()),
             Message::LauncherWord(Word::Move) => (11, Vec::new()),
             Message::LauncherWord(Word::Stand { round, amounts: Amounts { sent, received } }) => {
                 let both = [sent.to_le_bytes(), received.to_le_bytes()].concat();
                 (12, [&round.to_le_bytes()[..], &both].concat())
             }
             Message::Round(round) => (13, round.to_le_bytes().to_vec()),
-            Message::AskActivities => (14, Vec::new()),
+            Message::RequestActivities => (14, Vec::new()),
             Message::Activities(text) => (15, text.clone().into_bytes()),
             Message::LauncherWord(Word::Quiet { waits }) => (16, vec![u8::from(*waits)]),
         };
@@ -110,7 +110,7 @@ impl Message {
                 let limit_ms = u32::from_le_bytes(*limit);
                 Message::Listen { addresses: text(addresses), limit_ms }
             }
-            10 => Message::Tell,
+            10 => Message::ReportRanks,
             11 => Message::LauncherWord(Word::Move),
             12 => {
                 let (round, both) = body.split_first_chunk::<4>()?;
@@ -120,7 +120,7 @@ impl Message {
                 Message::LauncherWord(Word::Stand { round: u32::from_le_bytes(*round), amounts })
             }
             13 => Message::Round(u32::from_le_bytes(*body.as_array()?)),
-            14 => Message::AskActivities,
+            14 => Message::RequestActivities,
             15 => Message::Activities(text(body)),
             16 => Message::LauncherWord(Word::Quiet { waits: *body.first()? != 0 }),
             _ => return None,
@@ -285,14 +285,14 @@ mod tests {
             Message::Job(vec![]),
             Message::GiveUp { died: Some(3), why: "killed".into() },
             Message::GiveUp { died: None, why: "stopped".into() },
-            Message::Tell,
+            Message::ReportRanks,
             Message::LauncherWord(Word::Move),
             Message::LauncherWord(Word::Stand {
                 round: 3,
                 amounts: Amounts { sent: 1 << 40, received: 7 },
             }),
             Message::Round(1 << 20),
-            Message::AskActivities,
+            Message::RequestActivities,
             Message::Activities("waits".into()),
             Message::Ended,
         ];

@@ -13,7 +13,7 @@ pub type TcpEndpoint = TransportEndpoint<Connections>;
 
 /// Creates the rank over `engine`, with the placement and the clock that it determines together with the others.
 pub(crate) fn meet(engine: Engine, address: String) -> Result<Process<TcpEndpoint>> {
-    let known = engine.transport().supervision.placement();
+    let placement = engine.transport().supervision.placement();
     let details = [
         ("address", address),
         ("eager_max_bytes", EAGER_MAX.to_string()),
@@ -25,5 +25,5 @@ pub(crate) fn meet(engine: Engine, address: String) -> Result<Process<TcpEndpoin
         details: details.into_iter().map(|(name, value)| (name.into(), value)).collect(),
         ..FabricDescription::default()
     };
-    TransportEndpoint::meet(engine, known, description)
+    TransportEndpoint::meet(engine, placement, description)
 }

@@ -53,7 +53,7 @@ impl Purpose {
         [Purpose::Messages, Purpose::Control, Purpose::Host, Purpose::Process, Purpose::Port];
 
     /// Returns the length of the caller's description that follows its proof.
-    fn told_bytes(self) -> usize {
+    fn description_bytes(self) -> usize {
         match self {
             Purpose::Process | Purpose::Port => ProcessName::BYTES,
             _ => 0,
@@ -109,8 +109,8 @@ impl Hello {
     fn to_bytes(self) -> [u8; HELLO_BYTES] {
         let mut bytes = [0; HELLO_BYTES];
         bytes[..8].copy_from_slice(&MAGIC);
-        let known = Purpose::ALL.iter().position(|&one| one == self.caller.purpose);
-        let purpose = known.expect("all purposes are in the list") as u32 + 1;
+        let place = Purpose::ALL.iter().position(|&one| one == self.caller.purpose);
+        let purpose = place.expect("all purposes are in the list") as u32 + 1;
         let words = [self.version, purpose, self.caller.rank as u32, self.caller.wanted as u32];
         for (place, word) in bytes[8..24].chunks_mut(4).zip(words) {
             place.copy_from_slice(&word.to_le_bytes());

@@ -174,7 +174,7 @@ fn wait_for_end(control: &TcpStream, questions: &Questions) {
         match inbox.receive(control) {
             Received::Message(Message::GiveUp { .. }) | Received::Closed => return,
             // The launcher in this process answers its user's question.
-            Received::Message(Message::Tell) => {
+            Received::Message(Message::ReportRanks) => {
                 let _ = kill_process(getpid(), Signal::USR1);
             }
             Received::Message(message) => questions.take(&message),

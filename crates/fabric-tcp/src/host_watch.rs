@@ -25,7 +25,7 @@ pub struct HostWatch {
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
     round: AtomicU32,
-    asks_for_activities: AtomicBool,
+    requests_activities: AtomicBool,
 }
 
 impl Questions {
@@ -34,7 +34,7 @@ impl Questions {
         // Relaxed: these numbers guard no other memory.
         match message {
             Message::Round(round) => self.round.store(*round, Ordering::Relaxed),
-            Message::AskActivities => self.asks_for_activities.store(true, Ordering::Relaxed),
+            Message::RequestActivities => self.requests_activities.store(true, Ordering::Relaxed),
             _ => {}
         }
     }
@@ -73,11 +73,11 @@ impl WholeRun for RunOfHost {
         self.send(&Message::LauncherWord(word));
     }
 
-    fn asks_for_activities(&self) -> bool {
-        self.questions.asks_for_activities.swap(false, Ordering::Relaxed)
+    fn requests_activities(&self) -> bool {
+        self.questions.requests_activities.swap(false, Ordering::Relaxed)
     }
 
-    fn tell_activities(&self, ranks: &[RankActivity]) {
+    fn report_activities(&self, ranks: &[RankActivity]) {
         let lines = (self.watch.describe)(ranks);
         self.send(&Message::Activities(activities::to_text(ranks, &lines)));
     }

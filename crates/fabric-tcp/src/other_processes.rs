@@ -9,7 +9,7 @@
 //! number that its receiver knows, so nobody must agree on numbers.
 
 mod contexts;
-mod known;
+mod processes;
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -24,14 +24,14 @@ use crate::supervision::Supervision;
 use crate::transport::{Connections, Engine};
 use contexts::Contexts;
 use engine::Transport;
-use known::{Known, Parts};
+use processes::{Parts, Processes};
 
 /// One process's end of all connections with processes of any run.
 pub struct OtherProcesses {
     engine: Engine,
     parts: Parts,
     acceptor: Acceptor,
-    known: Known,
+    processes: Processes,
     contexts: Contexts,
     /// The open ports, and the number of the next.
     ports: Vec<u32>,
@@ -71,7 +71,7 @@ impl OtherProcesses {
         let parts = Parts { secret, run, rank: rank as u32, port };
         Ok(OtherProcesses {
             engine: Connections::begin(0, vec![None], Supervision::Nobody, None),
-            known: Known::new(&parts, ranks),
+            processes: Processes::new(&parts, ranks),
             parts,
             acceptor,
             contexts: Contexts::default(),
@@ -88,13 +88,15 @@ impl OtherProcesses {
 
     /// Returns the number of a process: its rank, if it is of this run.
     pub fn meet(&mut self, name: &ProcessName) -> usize {
-        let index = self.known.meet(name);
-        self.known.number(index)
+        let index = self.processes.meet(name);
+        self.processes.number(index)
     }
 
     /// Returns whether this process's name precedes that of another process that it has met.
     pub fn comes_before(&self, other: usize) -> bool {
-        self.known.with_number(other).is_some_and(|index| self.name() < self.known.name(index))
+        self.processes
+            .with_number(other)
+            .is_some_and(|index| self.name() < self.processes.name(index))
     }
 
     /// Returns whether this process is connected with all of `members`. If not, the connection is in progress.
@@ -104,11 +106,11 @@ impl OtherProcesses {
     pub fn reach(&mut self, members: &[usize]) -> Result<bool> {
         let mut are_reached = true;
         for &member in members {
-            let Some(index) = self.known.with_number(member) else {
+            let Some(index) = self.processes.with_number(member) else {
                 return Err(Error::InvalidRank { rank: member, size: members.len() });
             };
             self.want(index)?;
-            are_reached &= self.known.peer(index).is_some();
+            are_reached &= self.processes.peer(index).is_some();
         }
         if !are_reached {
             self.answer()?;
@@ -118,12 +120,15 @@ impl OtherProcesses {
 
     /// Calls a process that is not connected, if this process must make the call.
     fn want(&mut self, index: usize) -> Result<()> {
-        let name = self.known.name(index);
-        if self.known.peer(index).is_some() || self.known.is_called(index) || self.name() < name {
+        let name = self.processes.name(index);
+        if self.processes.peer(index).is_some()
+            || self.processes.is_called(index)
+            || self.name() < name
+        {
             return Ok(());
         }
         let call = self.begin_call(&name, Purpose::Process, 0)?;
-        self.known.set_call(index, call);
+        self.processes.set_call(index, call);
         Ok(())
     }
 
@@ -154,8 +159,8 @@ impl OtherProcesses {
     /// [`Error::System`] if nobody answers there, or the port is not open.
     pub fn call(&mut self, name: &ProcessName, port: u32) -> Result<Option<usize>> {
         let is_own = *name == self.name();
-        let asked = |one: &Question| one.name == *name && one.port == port;
-        match self.questions.iter().position(asked) {
+        let requested = |one: &Question| one.name == *name && one.port == port;
+        match self.questions.iter().position(requested) {
             None if is_own && self.ports.contains(&port) => Ok(Some(self.meet(name))),
             None => {
                 let call = self.begin_call(name, Purpose::Port, port as usize)?;
@@ -190,7 +195,7 @@ impl OtherProcesses {
     ) -> Result<OpenedBetweenRuns> {
         let mut theirs = Vec::new();
         for (&member, offer) in members.iter().zip(offers) {
-            let peer = self.known.peer_with_number(member);
+            let peer = self.processes.peer_with_number(member);
             let missing = Error::InvalidRank { rank: member, size: members.len() };
             theirs.push((member, peer.ok_or(missing)?, *offer));
         }
@@ -223,10 +228,10 @@ impl OtherProcesses {
         let verified = self.acceptor.step_where(is_welcome).map_err(failed("answering calls"))?;
         let mut has_met = false;
         for one in verified {
-            let Some(name) = ProcessName::from_bytes(&one.told) else { continue };
-            let index = self.known.meet(&name);
+            let Some(name) = ProcessName::from_bytes(&one.description) else { continue };
+            let index = self.processes.meet(&name);
             match one.caller.purpose {
-                Purpose::Process if self.known.peer(index).is_none() => {
+                Purpose::Process if self.processes.peer(index).is_none() => {
                     self.connect(index, one.stream)?;
                     has_met = true;
                 }
@@ -235,7 +240,7 @@ impl OtherProcesses {
                 _ => {}
             }
         }
-        for (index, outcome) in self.known.step_calls() {
+        for (index, outcome) in self.processes.step_calls() {
             let stream = outcome.map_err(|error| not_reached(&error))?;
             self.connect(index, stream)?;
             has_met = true;
@@ -246,7 +251,7 @@ impl OtherProcesses {
     fn connect(&mut self, index: usize, stream: std::net::TcpStream) -> Result<()> {
         let peer =
             self.engine.transport_mut().add(stream).map_err(failed("preparing a connection"))?;
-        self.known.set_peer(index, peer);
+        self.processes.set_peer(index, peer);
         Ok(())
     }
 }
@@ -255,12 +260,12 @@ impl OtherProcesses {
 #[allow(missing_docs)]
 impl OtherProcesses {
     fn outer(&self, envelope: Envelope) -> Envelope {
-        let source = self.known.number_of_peer(envelope.source as usize) as u32;
+        let source = self.processes.number_of_peer(envelope.source as usize) as u32;
         Envelope { source, ..envelope }
     }
 
     fn inner(&self, selector: Selector) -> Selector {
-        let peer = |number| self.known.peer_with_number(number as usize);
+        let peer = |number| self.processes.peer_with_number(number as usize);
         // Only connected processes have sent anything.
         let source = selector.source.map(|number| peer(number).map_or(u32::MAX, |one| one as u32));
         Selector { source, ..selector }
@@ -273,13 +278,13 @@ impl OtherProcesses {
         until: Completion,
     ) -> Result<Request> {
         let Destination { rank, context, tag } = to;
-        let way = match context >> 1 {
+        let destination = match context >> 1 {
             MEETING_CONTEXT => {
-                self.known.peer_with_number(rank).map(|peer| (peer, MEETING_CONTEXT))
+                self.processes.peer_with_number(rank).map(|peer| (peer, MEETING_CONTEXT))
             }
-            number => self.contexts.way(number, rank),
+            number => self.contexts.destination(number, rank),
         };
-        let (peer, number) = way.ok_or(Error::InvalidRank { rank, size: 0 })?;
+        let (peer, number) = destination.ok_or(Error::InvalidRank { rank, size: 0 })?;
         let to = Destination { rank: peer, context: 2 * number + (context & 1), tag };
         self.engine.post_send(to, data, until)
     }
@@ -325,8 +330,8 @@ impl OtherProcesses {
         self.engine.any_has_left()
     }
 
-    pub fn is_hopeless(&self, request: Request) -> bool {
-        self.engine.is_hopeless(request)
+    pub fn cannot_complete(&self, request: Request) -> bool {
+        self.engine.cannot_complete(request)
     }
 
     pub fn none_will_send(&self, selector: Selector) -> bool {
@@ -337,10 +342,10 @@ impl OtherProcesses {
     pub fn give_up_on(&mut self, request: Request) -> Error {
         match self.engine.give_up_on(request) {
             Error::RankDied { rank, how } => {
-                Error::RankDied { rank: self.known.number_of_peer(rank), how }
+                Error::RankDied { rank: self.processes.number_of_peer(rank), how }
             }
             Error::RankEnded { rank, before } => {
-                Error::RankEnded { rank: self.known.number_of_peer(rank), before }
+                Error::RankEnded { rank: self.processes.number_of_peer(rank), before }
             }
             other => other,
         }
@@ -377,7 +382,7 @@ impl OtherProcesses {
 
     /// Returns whether anybody may send something: whether there is a context, a port or a call in progress.
     pub fn is_used(&self) -> bool {
-        !self.contexts.are_none() || !self.ports.is_empty() || self.known.are_called()
+        !self.contexts.are_none() || !self.ports.is_empty() || self.processes.are_called()
     }
 }
 

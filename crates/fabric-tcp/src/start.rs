@@ -99,7 +99,7 @@ pub enum UserSignal {
     /// The run must end, for the signal of this number.
     End(i32),
     /// Each host must print what its ranks do ([`LaunchOptions::watch`](launcher::LaunchOptions::watch)).
-    Tell,
+    ReportRanks,
 }
 
 /// A run on several hosts.
@@ -124,13 +124,13 @@ struct Run<'a> {
 }
 
 /// Starts the ranks, passes their reports to `on_report` as a launcher does, and returns when all have ended.
-/// `asked` is called from time to time, and returns what a signal to this process requests, if any has arrived.
+/// `user_signal` is called from time to time, and returns what a signal to this process requests, if any has arrived.
 ///
 /// # Errors
 /// The first failure. By then all ranks have ended, or their agents have been killed.
 pub fn start(
     options: &StartOptions,
-    asked: &mut dyn FnMut() -> Option<UserSignal>,
+    user_signal: &mut dyn FnMut() -> Option<UserSignal>,
     on_report: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
 ) -> Result<(), LaunchError> {
     let places = checked_places(options)?;
@@ -173,7 +173,7 @@ pub fn start(
             }
         }
     }
-    run.supervise(asked, on_report);
+    run.supervise(user_signal, on_report);
     run.failure.map_or(Ok(()), Err)
 }
 
@@ -200,8 +200,8 @@ fn groups<'a>(starting: &Starting, places: &[&'a Host]) -> Vec<(&'a Host, Vec<us
     let mut groups: Vec<(&Host, Vec<usize>)> = Vec::new();
     for (rank, &host) in places.iter().enumerate() {
         let same = |(other, _): &&mut (&Host, Vec<usize>)| other.name == host.name;
-        let known = groups.iter_mut().find(same).filter(|_| *starting != Starting::EachRank);
-        match known {
+        let group = groups.iter_mut().find(same).filter(|_| *starting != Starting::EachRank);
+        match group {
             Some((_, ranks)) => ranks.push(rank),
             None => groups.push((host, vec![rank])),
         }

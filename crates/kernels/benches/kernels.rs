@@ -66,10 +66,10 @@ fn foldfft(c: &mut Criterion) {
         let mut output = vec![ZERO; instances * fold];
         let operations = foldfft_operations(points, fold) * instances as f64;
         group.throughput(Throughput::Elements(operations as u64));
-        for way in Variant::ALL {
+        for variant in Variant::ALL {
             let weights = vec![Complex32::new(0.6, 0.8); fold];
-            let mut plan = FoldFft::new(vec![0.5; points], weights, way).expect("a size");
-            group.bench_function(format!("({points}, {fold}) {}", way.name()), |b| {
+            let mut plan = FoldFft::new(vec![0.5; points], weights, variant).expect("a size");
+            group.bench_function(format!("({points}, {fold}) {}", variant.name()), |b| {
                 b.iter(|| plan.compute(&input, &mut output));
             });
         }

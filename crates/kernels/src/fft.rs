@@ -253,10 +253,10 @@ impl BlockFft {
             return Err(overlap);
         };
         // They do not overlap if one index runs through its whole range within one step of the other.
-        let apart = (length == 1 || stride > 0)
+        let is_disjoint = (length == 1 || stride > 0)
             && (batch == 1 || distance > 0)
             && (batch == 1 || length == 1 || distance > points || stride > transforms);
-        if !apart {
+        if !is_disjoint {
             return Err(overlap);
         }
         let last = points.checked_add(transforms).ok_or(overlap)?;

@@ -54,7 +54,7 @@ pub struct FoldFft {
     fold: usize,
     window: Vec<f32>,
     weights: Vec<Complex32>,
-    way: Programme,
+    programme: Programme,
 }
 
 enum Programme {
@@ -72,8 +72,8 @@ impl FoldFft {
     /// # Errors
     /// [`Error::UnevenFold`] unless the number of weights divides that of the window and is a power of two,
     /// [`Error::EmptyTransform`] if there are none.
-    pub fn new(window: Vec<f32>, weights: Vec<Complex32>, way: Variant) -> Result<Self> {
-        FoldFft::with_instructions(window, weights, way, Instructions::best())
+    pub fn new(window: Vec<f32>, weights: Vec<Complex32>, variant: Variant) -> Result<Self> {
+        FoldFft::with_instructions(window, weights, variant, Instructions::best())
     }
 
     /// As [`FoldFft::new`], with chosen instructions for the blocked variant.
@@ -83,7 +83,7 @@ impl FoldFft {
     pub fn with_instructions(
         window: Vec<f32>,
         weights: Vec<Complex32>,
-        way: Variant,
+        variant: Variant,
         instructions: Instructions,
     ) -> Result<Self> {
         let (points, fold) = (window.len(), weights.len());
@@ -93,7 +93,7 @@ impl FoldFft {
         if !points.is_multiple_of(fold) || !fold.is_power_of_two() {
             return Err(Error::UnevenFold { points, fold });
         }
-        let way = match way {
+        let programme = match variant {
             Variant::Plain => Programme::Plain { roots: half_circle(fold) },
             Variant::Library => Programme::Library(LibraryFft::new(fold)?),
             Variant::Blocked => Programme::Blocked {
@@ -101,7 +101,7 @@ impl FoldFft {
                 fft: Box::new(BlockFft::with_instructions(fold, instructions)?),
             },
         };
-        Ok(FoldFft { points, fold, window, weights, way })
+        Ok(FoldFft { points, fold, window, weights, programme })
     }
 
     /// Computes a foldfft of every `n` points of `input`, contiguous instances, into every `f` points of `output`.
@@ -113,7 +113,7 @@ impl FoldFft {
         let FoldFft { points, fold, .. } = *self;
         check_whole(points, input.len())?;
         check_length("the output of a foldfft", input.len() / points * fold, output.len())?;
-        if let Programme::Blocked { steps, fft } = &mut self.way {
+        if let Programme::Blocked { steps, fft } = &mut self.programme {
             let instances = (BLOCK / fold).max(1);
             let blocks = input.chunks(instances * points).zip(output.chunks_mut(instances * fold));
             for (input, output) in blocks {
@@ -125,7 +125,7 @@ impl FoldFft {
         }
         for (input, output) in input.chunks(points).zip(output.chunks_mut(fold)) {
             self.fold_one(input, output);
-            match &mut self.way {
+            match &mut self.programme {
                 Programme::Plain { roots } => transform_plainly(output, roots),
                 Programme::Library(fft) => fft.transform(output)?,
                 Programme::Blocked { .. } => unreachable!("done above"),

@@ -196,14 +196,14 @@ impl Qr {
             false => Complex32::default(),
         };
         for row in 0..self.columns {
-            let known: Complex32 =
+            let solved: Complex32 =
                 (0..row).map(|at| self.triangle(at, row).conj() * right[at]).sum();
-            right[row] = over(right[row] - known, self.triangle(row, row).conj());
+            right[row] = over(right[row] - solved, self.triangle(row, row).conj());
         }
         for row in (0..self.columns).rev() {
-            let known: Complex32 =
+            let solved: Complex32 =
                 (row + 1..self.columns).map(|at| self.triangle(row, at) * right[at]).sum();
-            right[row] = over(right[row] - known, self.triangle(row, row));
+            right[row] = over(right[row] - solved, self.triangle(row, row));
         }
         Ok(())
     }

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     fn warned(variables: &[(&str, &str)]) -> Option<String> {
-        let value = |name: &str| variables.iter().find(|(known, _)| *known == name);
+        let value = |name: &str| variables.iter().find(|(its_name, _)| *its_name == name);
         warning(|name| value(name).map(|(_, value)| value.to_string()))
     }
 

@@ -27,7 +27,7 @@ pub(crate) enum For {
 /// All keys that were ever created: values may outlive the freeing of their key.
 #[derive(Default)]
 struct Keys {
-    known: BTreeMap<c_int, (For, Rc<Key>)>,
+    of_program: BTreeMap<c_int, (For, Rc<Key>)>,
     made: c_int,
 }
 
@@ -80,7 +80,7 @@ impl KeyFunctions for Functions {
 /// Returns the key of a number.
 fn get(of: For, key: c_int) -> Result<Rc<Key>> {
     let keys = KEYS.borrow();
-    let found = keys.known.get(&key).filter(|(kind, _)| *kind == of);
+    let found = keys.of_program.get(&key).filter(|(kind, _)| *kind == of);
     let wrong = || error_of(ERR_KEYVAL, format!("{key} is not a key for such an object"));
     found.map(|(_, key)| key.clone()).ok_or_else(wrong)
 }
@@ -124,7 +124,7 @@ pub(crate) unsafe fn create_keyval(
     let mut keys = KEYS.borrow_mut();
     let key = FIRST_KEY + keys.made;
     keys.made += 1;
-    keys.known.insert(key, (of, Key::new(Functions { key, copy, delete, extra })));
+    keys.of_program.insert(key, (of, Key::new(Functions { key, copy, delete, extra })));
     *place = key;
     Ok(())
 }

@@ -134,7 +134,7 @@ unsafe impl Endpoint for Chosen {
     fn post_send(&mut self, to: Destination, data: Readable, until: Completion) -> Result<Request> {
         if is_between_runs(to.context) {
             rare();
-            return self.others_mut().known()?.post_send(to, data, until).map(of_others);
+            return self.others_mut().processes()?.post_send(to, data, until).map(of_others);
         }
         with!(self, mut endpoint => endpoint.post_send(to, data, until))
     }
@@ -143,7 +143,7 @@ unsafe impl Endpoint for Chosen {
     fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request> {
         if is_between_runs(selector.context) {
             rare();
-            return self.others_mut().known()?.post_receive(selector, room).map(of_others);
+            return self.others_mut().processes()?.post_receive(selector, room).map(of_others);
         }
         with!(self, mut endpoint => endpoint.post_receive(selector, room))
     }
@@ -152,7 +152,7 @@ unsafe impl Endpoint for Chosen {
     fn is_done(&self, request: Request) -> bool {
         if is_of_others(request) {
             rare();
-            return self.others().has(|known| known.is_done(within(request)));
+            return self.others().has(|processes| processes.is_done(within(request)));
         }
         with!(self, endpoint => endpoint.is_done(request))
     }
@@ -193,14 +193,14 @@ unsafe impl Endpoint for Chosen {
 
     fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
         if is_between_runs(selector.context) {
-            return self.others_mut().known()?.probe(selector);
+            return self.others_mut().processes()?.probe(selector);
         }
         with!(self, mut endpoint => endpoint.probe(selector))
     }
 
     fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
         if is_between_runs(selector.context) {
-            return self.others_mut().known()?.claim(selector, context, tag);
+            return self.others_mut().processes()?.claim(selector, context, tag);
         }
         with!(self, mut endpoint => endpoint.claim(selector, context, tag))
     }
@@ -370,16 +370,16 @@ unsafe impl Endpoint for Chosen {
         with!(self, endpoint => endpoint.any_has_left())
     }
 
-    fn is_hopeless(&self, request: Request) -> bool {
+    fn cannot_complete(&self, request: Request) -> bool {
         if is_of_others(request) {
-            return self.others().has(|known| known.is_hopeless(within(request)));
+            return self.others().has(|processes| processes.cannot_complete(within(request)));
         }
-        with!(self, endpoint => endpoint.is_hopeless(request))
+        with!(self, endpoint => endpoint.cannot_complete(request))
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {
         if is_between_runs(selector.context) {
-            return self.others().has(|known| known.none_will_send(selector));
+            return self.others().has(|processes| processes.none_will_send(selector));
         }
         with!(self, endpoint => endpoint.none_will_send(selector))
     }

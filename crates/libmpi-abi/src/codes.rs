@@ -40,8 +40,8 @@ pub(crate) fn note(code: c_int, words: String) {
 /// Returns the name of a code's class.
 pub(crate) fn name(code: c_int) -> String {
     let class = class_of(code);
-    let known = ERROR_CLASSES.iter().find(|(known, _)| *known == class);
-    known.map_or_else(|| format!("error code {code}"), |(_, name)| (*name).into())
+    let found = ERROR_CLASSES.iter().find(|(its_class, _)| *its_class == class);
+    found.map_or_else(|| format!("error code {code}"), |(_, name)| (*name).into())
 }
 
 fn class_of(code: c_int) -> c_int {
@@ -50,7 +50,7 @@ fn class_of(code: c_int) -> c_int {
 
 fn is_known(code: c_int) -> bool {
     let added = CODES.added.borrow().contains_key(&code);
-    added || ERROR_CLASSES.iter().any(|(known, _)| *known == code)
+    added || ERROR_CLASSES.iter().any(|(its_class, _)| *its_class == code)
 }
 
 fn check_known(code: c_int) -> Result {

@@ -84,12 +84,12 @@ pub(crate) unsafe fn is_thread_main(flag: *mut c_int) -> Result {
     Ok(())
 }
 
-/// Calls `ask` with the endpoint, if there is one and it is not in use.
+/// Calls `operation` with the endpoint, if there is one and it is not in use.
 #[inline]
-fn with_endpoint<R>(ask: impl FnOnce(&mut Chosen) -> R) -> Option<R> {
+fn with_endpoint<R>(operation: impl FnOnce(&mut Chosen) -> R) -> Option<R> {
     // Reading the clock does not enter the library.
     let _inside = threads::enter();
-    Some(ask(&mut *engine_if_any()?.endpoint().ok()?))
+    Some(operation(&mut *engine_if_any()?.endpoint().ok()?))
 }
 
 /// Returns the seconds since some moment before the run, the same at every rank.

@@ -125,14 +125,14 @@ fn exit_status(code: c_int) -> u8 {
 /// Ends every rank of the job. Only the first reason of a process is reported: what fails while it ends follows from it.
 pub(crate) fn end_job(why: &str, status: u8) -> ! {
     if !ending::is_under_way() {
-        let told = match universe() {
+        let is_reported = match universe() {
             Some(universe) => universe.abort(why).is_some() || universe.ended_badly(),
             // An error before MPI_Init.
             None => launched::fail_before_joining(why),
         };
-        if !told || launched::is_alone() {
+        if !is_reported || launched::is_alone() {
             let rank = universe().map(|_| format!("rank {}: ", process::rank()));
-            notes::tell(&format!("cornerstone: error: {}{why}", rank.unwrap_or_default()));
+            notes::report(&format!("cornerstone: error: {}{why}", rank.unwrap_or_default()));
         }
     }
     ending::end(status)

@@ -66,8 +66,8 @@ const CLASSES: &[(c_int, ErrorClass)] = &[
 
 /// Returns the class of a code.
 pub(crate) fn class_of(code: c_int) -> ErrorClass {
-    let known = CLASSES.iter().find(|(known, _)| *known == code);
-    known.map_or(ErrorClass::User(code), |(_, class)| *class)
+    let found = CLASSES.iter().find(|(its_code, _)| *its_code == code);
+    found.map_or(ErrorClass::User(code), |(_, class)| *class)
 }
 
 /// Returns the code of a class.
@@ -75,8 +75,8 @@ pub(crate) fn code_of(class: ErrorClass) -> c_int {
     if let ErrorClass::User(code) = class {
         return code;
     }
-    let known = CLASSES.iter().find(|(_, known)| *known == class);
-    known.map_or(ERR_INTERN, |(code, _)| *code)
+    let found = CLASSES.iter().find(|(_, its_class)| *its_class == class);
+    found.map_or(ERR_INTERN, |(code, _)| *code)
 }
 
 /// Creates an error with a code.

@@ -48,8 +48,8 @@ pub(crate) unsafe fn set_info(set: Info) -> Result {
 }
 
 fn check_size(bytes: c_int) -> Result<usize> {
-    let known = usize::try_from(bytes).ok().filter(|bytes| (1..=LONGEST_LOGICAL).contains(bytes));
-    known.ok_or_else(|| crate::failure::error_of(ERR_ARG, format!("a LOGICAL of {bytes} bytes")))
+    let length = usize::try_from(bytes).ok().filter(|bytes| (1..=LONGEST_LOGICAL).contains(bytes));
+    length.ok_or_else(|| crate::failure::error_of(ERR_ARG, format!("a LOGICAL of {bytes} bytes")))
 }
 
 pub(crate) unsafe fn set_booleans(bytes: c_int, yes: *const c_void, no: *const c_void) -> Result {

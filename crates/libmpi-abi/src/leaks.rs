@@ -23,8 +23,8 @@ static CHOICE: Shared<Cell<Option<c_int>>> = Shared::new(|| Cell::new(None));
 
 /// Returns whether leaks are reported: nonzero if they are.
 pub(crate) fn setting() -> c_int {
-    let asked = || std::env::var_os(VARIABLE).is_some_and(|value| value != "0");
-    CHOICE.get().unwrap_or_else(|| c_int::from(asked()))
+    let requested = || std::env::var_os(VARIABLE).is_some_and(|value| value != "0");
+    CHOICE.get().unwrap_or_else(|| c_int::from(requested()))
 }
 
 /// Sets whether leaks are reported, which overrides the launcher's option.
@@ -41,7 +41,7 @@ pub(crate) fn report() {
     let rank = process::rank();
     for left in makers().iter().filter_map(in_words) {
         let line = format!("cornerstone: rank {rank}: not freed at MPI_Finalize: {left}");
-        notes::tell(&line);
+        notes::report(&line);
     }
 }
 

@@ -10,7 +10,7 @@ const DESCRIPTOR: &str = "CORNERSTONE_NOTES";
 const FILE: &str = "/memfd:cornerstone-notes (deleted)";
 
 /// Gives a line to the launcher, or prints it if there is none.
-pub(crate) fn tell(line: &str) {
+pub(crate) fn report(line: &str) {
     if !note(line).unwrap_or(false) {
         print_line(line);
     }

@@ -52,9 +52,9 @@ fn wanted_level(hints: &mpi::Info) -> Result<c_int> {
     let Some(wanted) = hints.get("thread_level") else {
         return Ok(process::process().thread_level.get());
     };
-    let known = LEVELS.iter().find(|(name, _)| *name == wanted);
+    let found = LEVELS.iter().find(|(name, _)| *name == wanted);
     let wrong = || error_of(ERR_INFO_VALUE, format!("there is no thread_level {wanted:?}"));
-    Ok(known.ok_or_else(wrong)?.1)
+    Ok(found.ok_or_else(wrong)?.1)
 }
 
 pub(crate) unsafe fn init(hints: Info, handler: Errhandler, session: *mut Session) -> Result {
@@ -62,7 +62,7 @@ pub(crate) unsafe fn init(hints: Info, handler: Errhandler, session: *mut Sessio
     let level = process::granted(wanted_level(&hints)?);
     process::open_session()?;
     let used = mpi::Info::new();
-    let name = LEVELS.iter().find(|(_, known)| *known == level).map_or("", |(name, _)| *name);
+    let name = LEVELS.iter().find(|(_, one)| *one == level).map_or("", |(name, _)| *name);
     used.set("thread_level", name);
     let attached = Cell::new(None);
     let object =
@@ -82,8 +82,8 @@ pub(crate) unsafe fn finalize(session: *mut Session) -> Result {
 
 /// Returns the members of a set, whose name may be in upper or lower case.
 fn members(name: &str) -> Result<Members> {
-    let known = SETS.iter().position(|known| known.eq_ignore_ascii_case(name));
-    match known {
+    let found = SETS.iter().position(|one| one.eq_ignore_ascii_case(name));
+    match found {
         Some(0) => Ok(Members::world(process::size())),
         Some(_) => Ok(vec![process::rank()].into()),
         None => Err(error_of(ERR_ARG, format!("there is no set of processes {name:?}"))),

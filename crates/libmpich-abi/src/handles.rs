@@ -34,13 +34,13 @@ fn made(index: u32) -> usize {
 }
 
 #[inline]
-fn inward(foreign: c_int, of_type: u32, known: impl FnOnce(u32) -> u16) -> usize {
+fn inward(foreign: c_int, of_type: u32, predefined_of: impl FnOnce(u32) -> u16) -> usize {
     let bits = foreign as u32;
     let index = bits & INDEX;
     if bits & !INDEX == MADE | of_type << TYPE_SHIFT && index >= FIRST_INDEX {
         return made(index);
     }
-    usize::from(known(bits))
+    usize::from(predefined_of(bits))
 }
 
 #[inline]
@@ -69,7 +69,7 @@ macro_rules! handle {
     ($name:ident, $of_type:expr, $predefined:expr) => {
         handle!($name, $of_type, $predefined, |bits| found($predefined, bits));
     };
-    ($name:ident, $of_type:expr, $predefined:expr, $known:expr) => {
+    ($name:ident, $of_type:expr, $predefined:expr, $predefined_of:expr) => {
         pub(crate) struct $name;
 
         impl Convert for $name {
@@ -78,7 +78,7 @@ macro_rules! handle {
 
             #[inline]
             fn inward(foreign: c_int) -> usize {
-                inward(foreign, $of_type, $known)
+                inward(foreign, $of_type, $predefined_of)
             }
 
             #[inline]
@@ -91,7 +91,7 @@ macro_rules! handle {
 
 handle!(Comm, 0x1, values::COMM);
 handle!(Group, 0x2, values::GROUP);
-handle!(Datatype, 0x3, values::DATATYPE, known_datatype);
+handle!(Datatype, 0x3, values::DATATYPE, predefined_datatype);
 handle!(Errhandler, 0x5, values::ERRHANDLER);
 handle!(Op, 0x6, values::OP);
 handle!(Info, 0x7, values::INFO);
@@ -122,7 +122,7 @@ const fn by_last_byte(pairs: &Pairs) -> [(u32, u16); 256] {
 }
 
 #[inline]
-fn known_datatype(bits: u32) -> u16 {
+fn predefined_datatype(bits: u32) -> u16 {
     let (foreign, standard) = BY_LAST_BYTE[(bits & 0xff) as usize];
     if foreign == bits { standard } else { found(values::DATATYPE, bits) }
 }

@@ -9,7 +9,7 @@ use crate::standard::standard;
 
 /// Calls a function that returns one number. It is 0 if the function fails, because the call itself will report the
 /// error.
-macro_rules! asked {
+macro_rules! queried {
     ($name:ident, $comm:expr) => {{
         let mut number = 0;
         let code = standard!($name: fn(usize, *mut c_int) -> c_int)($comm, &mut number);
@@ -20,9 +20,9 @@ macro_rules! asked {
 /// Returns the number of processes with which those of a communicator exchange data.
 pub(crate) unsafe fn members(comm: c_int) -> c_int {
     let comm = Comm::inward(comm);
-    match asked!(MPI_Comm_test_inter, comm) {
-        0 => asked!(MPI_Comm_size, comm),
-        _ => asked!(MPI_Comm_remote_size, comm),
+    match queried!(MPI_Comm_test_inter, comm) {
+        0 => queried!(MPI_Comm_size, comm),
+        _ => queried!(MPI_Comm_remote_size, comm),
     }
 }
 
@@ -40,13 +40,13 @@ unsafe fn neighbours(comm: usize) -> (c_int, c_int) {
     const GRAPH: c_int = 1;
     const CARTESIAN: c_int = 2;
     const DISTRIBUTED: c_int = 3;
-    match TopologyKind::outward(asked!(MPI_Topo_test, comm)) {
+    match TopologyKind::outward(queried!(MPI_Topo_test, comm)) {
         CARTESIAN => {
-            let both = 2 * asked!(MPI_Cartdim_get, comm);
+            let both = 2 * queried!(MPI_Cartdim_get, comm);
             (both, both)
         }
         GRAPH => {
-            let (rank, mut number) = (asked!(MPI_Comm_rank, comm), 0);
+            let (rank, mut number) = (queried!(MPI_Comm_rank, comm), 0);
             let count = standard!(MPI_Graph_neighbors_count: fn(usize, c_int, *mut c_int) -> c_int);
             let code = count(comm, rank, &mut number);
             if code == 0 { (number, number) } else { (0, 0) }

@@ -19,7 +19,7 @@ use crate::table::Table;
 const NO_ROOM: u16 = u16::MAX;
 
 /// A communicator or window.
-pub(crate) struct Known {
+pub(crate) struct Communicator {
     /// Its index in the memory's table.
     pub(crate) index: u16,
     /// The ranks of the group that messages go to, as ranks of the world; `None` if they are the same.
@@ -45,7 +45,7 @@ pub(crate) struct Neighbours {
 /// All communicators, or all windows.
 pub(crate) struct Communicators {
     table: Table,
-    known: Vec<Known>,
+    all: Vec<Communicator>,
     /// The last handle that was looked up, and its place.
     last: (usize, usize),
     /// Number of communicators of each group. All members create them in the same order, so the number distinguishes
@@ -53,7 +53,7 @@ pub(crate) struct Communicators {
     of_group: HashMap<u64, u64>,
 }
 
-impl Known {
+impl Communicator {
     /// Returns the rank of the world, or [`NOBODY`] for a rank without one.
     #[inline]
     pub(crate) fn world_rank(&self, rank: c_int) -> u32 {
@@ -74,8 +74,8 @@ impl Known {
 
     /// Returns the neighbours. The first call reads them from the library.
     pub(crate) fn neighbours(&mut self, comm: Comm) -> Rc<Neighbours> {
-        if let Some(known) = &self.neighbours {
-            return known.clone();
+        if let Some(at) = &self.neighbours {
+            return at.clone();
         }
         let (sources, destinations) = neighbours::of(comm, self.rank);
         let world = |ranks: Vec<c_int>| ranks.into_iter().map(|one| self.world_rank(one)).collect();
@@ -94,7 +94,7 @@ impl Known {
 impl Communicators {
     pub(crate) fn new() -> Self {
         let last = (usize::MAX, 0);
-        Communicators { table: Table::new(), known: Vec::new(), last, of_group: HashMap::new() }
+        Communicators { table: Table::new(), all: Vec::new(), last, of_group: HashMap::new() }
     }
 
     /// Returns the place of a handle. Adds the handle if it is new.
@@ -116,8 +116,8 @@ impl Communicators {
     }
 
     #[inline]
-    pub(crate) fn known(&mut self, place: usize) -> &mut Known {
-        &mut self.known[place]
+    pub(crate) fn at(&mut self, place: usize) -> &mut Communicator {
+        &mut self.all[place]
     }
 
     /// Adds a handle.
@@ -136,7 +136,7 @@ impl Communicators {
             index = total as u16;
         }
         let Members { ranks, size, rank, is_inter, .. } = members;
-        self.known.push(Known {
+        self.all.push(Communicator {
             index,
             ranks,
             size,
@@ -145,7 +145,7 @@ impl Communicators {
             collectives: 0,
             neighbours: None,
         });
-        let place = self.known.len() - 1;
+        let place = self.all.len() - 1;
         self.table.insert(handle, place as u32);
         place
     }
@@ -161,12 +161,12 @@ impl Communicators {
 pub(crate) struct Members {
     /// A number for the set of all members.
     number: u64,
-    /// See [`Known::ranks`].
+    /// See [`Communicator::ranks`].
     ranks: Option<Vec<u32>>,
     size: u32,
     /// Number of members of both groups.
     total: u32,
-    /// See [`Known::rank`] and [`Known::is_inter`].
+    /// See [`Communicator::rank`] and [`Communicator::is_inter`].
     rank: c_int,
     is_inter: bool,
 }

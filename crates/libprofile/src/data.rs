@@ -349,21 +349,21 @@ static SIZES: [AtomicU32; DATATYPES_END - DATATYPES] =
 #[inline]
 pub(crate) fn size_of(datatype: Datatype) -> u64 {
     let slot = datatype.checked_sub(DATATYPES).and_then(|index| SIZES.get(index));
-    let Some(slot) = slot else { return asked(datatype) };
+    let Some(slot) = slot else { return queried_bytes(datatype) };
     // Relaxed: a thread that finds no size gets it from the library.
     match slot.load(Ordering::Relaxed) {
         0 if datatype == DATATYPE_NULL => 0,
         0 => {
-            let size = asked(datatype);
+            let size = queried_bytes(datatype);
             slot.store(size as u32 + 1, Ordering::Relaxed);
             size
         }
-        known => u64::from(known) - 1,
+        stored => u64::from(stored) - 1,
     }
 }
 
 #[cold]
-fn asked(datatype: Datatype) -> u64 {
+fn queried_bytes(datatype: Datatype) -> u64 {
     if datatype == 0 {
         return 0;
     }

@@ -196,8 +196,8 @@ impl Mapped {
         let base = found.dli_fbase as u64;
         let count = (self.read(head::OBJECTS) as usize).max(1);
         let entry = |index: usize| start::OBJECTS + index * object::WORDS;
-        if let Some(known) = (1..count).find(|&index| self.read(entry(index)) == base) {
-            return known;
+        if let Some(index) = (1..count).find(|&index| self.read(entry(index)) == base) {
+            return index;
         }
         if count == object::MOST {
             return 0;

@@ -77,9 +77,9 @@ impl Lines {
         }
         let (line, code) = ((self.line)(frame), (self.code)(frame));
         let key = (code as usize, line, call.function);
-        if let Some(&known) = self.places.get(&key) {
+        if let Some(&place) = self.places.get(&key) {
             (self.decrease)(code);
-            return Some(known);
+            return Some(place);
         }
         let word = |name: &CStr| {
             let object = (self.attribute)(code, name.as_ptr());

@@ -175,19 +175,19 @@ impl Recorder {
     #[inline]
     pub(crate) fn communicator(&mut self, comm: Comm) -> (u32, u16) {
         let place = self.communicators.place(comm, &mut self.mapped, of_communicator);
-        (place as u32, self.communicators.known(place).index)
+        (place as u32, self.communicators.at(place).index)
     }
 
     /// Returns the place and the index of a window.
     pub(crate) fn window(&mut self, win: Win) -> (u32, u16) {
         let place = self.windows.place(win, &mut self.mapped, of_window);
-        (place as u32, self.windows.known(place).index)
+        (place as u32, self.windows.at(place).index)
     }
 
     /// Returns the rank of the world of a rank of a communicator.
     #[inline]
     pub(crate) fn world_rank(&mut self, place: u32, rank: c_int) -> u32 {
-        self.communicators.known(place as usize).world_rank(rank)
+        self.communicators.at(place as usize).world_rank(rank)
     }
 
     /// Counts bytes at a place, and among the sizes of its kind.
@@ -251,9 +251,9 @@ impl Recorder {
 
     /// Counts a collective of a communicator. Returns its number.
     pub(crate) fn count_collective(&mut self, place: u32) -> u64 {
-        let known = self.communicators.known(place as usize);
-        known.collectives += 1;
-        known.collectives
+        let communicator = self.communicators.at(place as usize);
+        communicator.collectives += 1;
+        communicator.collectives
     }
 
     /// Returns the rank of the world of the root of a collective.

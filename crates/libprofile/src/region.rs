@@ -162,7 +162,7 @@ static IS_FORBIDDEN: AtomicBool = AtomicBool::new(false);
 /// The pieces of datatypes, by their handles.
 #[derive(Default)]
 pub(crate) struct TypeMaps {
-    known: HashMap<Datatype, Option<Rc<TypeMap>>>,
+    maps: HashMap<Datatype, Option<Rc<TypeMap>>>,
 }
 
 /// The pieces of an element: offsets and lengths, in the order of offsets; and the distance between elements.
@@ -175,7 +175,7 @@ struct TypeMap {
 impl TypeMaps {
     /// Removes a handle, because it may be reused for another type.
     pub(crate) fn remove(&mut self, datatype: Datatype) {
-        self.known.remove(&datatype);
+        self.maps.remove(&datatype);
     }
 
     /// Returns the memory of data, in a communicator in which this rank exchanges data with `members` ranks. Returns
@@ -207,7 +207,7 @@ impl TypeMaps {
         if count == 0 || part.start as usize == IN_PLACE || size_of(part.datatype) == 0 {
             return Some(());
         }
-        let map = self.known.entry(part.datatype).or_insert_with_key(|&one| TypeMap::find(one));
+        let map = self.maps.entry(part.datatype).or_insert_with_key(|&one| TypeMap::find(one));
         let map = map.clone()?;
         let scale = if part.in_elements { map.extent } else { 1 };
         let start = (part.start as i64).wrapping_add(part.displacement.wrapping_mul(scale));

@@ -40,8 +40,8 @@ static ELSE_PS: AtomicU64 = AtomicU64::new(0);
 pub(crate) fn set(functions: *const Functions) -> u64 {
     let before = FUNCTIONS.load(Ordering::Acquire);
     // SAFETY: the setter keeps it until it is removed, which happens here.
-    if let (true, Some(asked)) = (functions.is_null(), unsafe { before.as_ref() }) {
-        let now = (asked.now_ps)();
+    if let (true, Some(installed)) = (functions.is_null(), unsafe { before.as_ref() }) {
+        let now = (installed.now_ps)();
         if now != NO_TIME {
             ELSE_PS.store(now.wrapping_sub(processor_ps()), Ordering::Relaxed);
         }
@@ -54,7 +54,7 @@ pub(crate) fn set(functions: *const Functions) -> u64 {
 pub(crate) fn now_ps() -> Option<u64> {
     // SAFETY: the setter keeps it until it is removed.
     match unsafe { FUNCTIONS.load(Ordering::Acquire).as_ref() } {
-        Some(asked) => Some((asked.now_ps)()).filter(|&ps| ps != NO_TIME),
+        Some(installed) => Some((installed.now_ps)()).filter(|&ps| ps != NO_TIME),
         None if rate() == REAL => None,
         None => {
             let looked = ELSE_PS.fetch_add(POLL_PS, Ordering::Relaxed);
@@ -67,7 +67,7 @@ pub(crate) fn now_ps() -> Option<u64> {
 pub(crate) fn sleep_until(ps: u64) {
     // SAFETY: as above.
     match unsafe { FUNCTIONS.load(Ordering::Acquire).as_ref() } {
-        Some(asked) => (asked.sleep_until_ps)(ps),
+        Some(installed) => (installed.sleep_until_ps)(ps),
         None => {
             let now = ELSE_PS.load(Ordering::Relaxed).wrapping_add(processor_ps());
             ELSE_PS.fetch_add(ps.saturating_sub(now), Ordering::Relaxed);
@@ -83,8 +83,8 @@ pub(crate) fn is_virtual() -> bool {
 /// Records that the program enters or leaves a library that observes its calls.
 pub(crate) fn note_library(enters: bool) {
     // SAFETY: as above.
-    if let Some(asked) = unsafe { FUNCTIONS.load(Ordering::Acquire).as_ref() } {
-        (asked.note_library)(enters);
+    if let Some(installed) = unsafe { FUNCTIONS.load(Ordering::Acquire).as_ref() } {
+        (installed.note_library)(enters);
     }
 }
 
@@ -102,9 +102,9 @@ fn processor_ps() -> u64 {
 }
 
 fn rate() -> u64 {
-    let known = RATE.load(Ordering::Relaxed);
-    if known != UNKNOWN {
-        return known;
+    let rate = RATE.load(Ordering::Relaxed);
+    if rate != UNKNOWN {
+        return rate;
     }
     // SAFETY: the name is a C string, and the result is one or null.
     let value = unsafe {

@@ -83,7 +83,7 @@ impl Attributes {
     /// Returns the value of a key.
     pub fn get(&self, key: &Rc<Key>) -> Option<usize> {
         let values = self.0.borrow();
-        values.iter().find(|(known, _)| Rc::ptr_eq(known, key)).map(|(_, value)| *value)
+        values.iter().find(|(its_key, _)| Rc::ptr_eq(its_key, key)).map(|(_, value)| *value)
     }
 
     /// Sets a value. An existing value of the key is deleted before.
@@ -94,7 +94,7 @@ impl Attributes {
         if let Some(before) = self.get(key) {
             key.functions.delete(object, before)?;
             let mut values = self.0.borrow_mut();
-            let same = values.iter_mut().filter(|(known, _)| Rc::ptr_eq(known, key));
+            let same = values.iter_mut().filter(|(its_key, _)| Rc::ptr_eq(its_key, key));
             same.for_each(|one| one.1 = value);
             return Ok(());
         }
@@ -116,7 +116,7 @@ impl Attributes {
     }
 
     fn remove(&self, key: &Rc<Key>) {
-        self.0.borrow_mut().retain(|(known, _)| !Rc::ptr_eq(known, key));
+        self.0.borrow_mut().retain(|(its_key, _)| !Rc::ptr_eq(its_key, key));
     }
 }
 

@@ -85,8 +85,8 @@ impl Group {
 
     /// Checks a rank of the group.
     fn check(&self, rank: i64) -> Result<usize> {
-        let known = usize::try_from(rank).ok().filter(|&rank| rank < self.size());
-        known.ok_or_else(|| {
+        let in_range = usize::try_from(rank).ok().filter(|&rank| rank < self.size());
+        in_range.ok_or_else(|| {
             Error::new(ErrorClass::Rank, format!("rank {rank} of a group of {}", self.size()))
         })
     }
@@ -158,9 +158,13 @@ impl Group {
     fn distinct(&self, ranks: &[i64]) -> Result<Vec<usize>> {
         let mut named = Vec::new();
         for &rank in ranks {
-            let known = self.check(rank)?;
-            ensure!(!named.contains(&known), ErrorClass::Rank, "rank {rank} is named twice");
-            named.push(known);
+            let rank_in_range = self.check(rank)?;
+            ensure!(
+                !named.contains(&rank_in_range),
+                ErrorClass::Rank,
+                "rank {rank} is named twice"
+            );
+            named.push(rank_in_range);
         }
         Ok(named)
     }

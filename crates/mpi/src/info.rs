@@ -27,7 +27,7 @@ impl Info {
     /// Sets a value, which replaces the previous one of the key.
     pub fn set(&self, key: &str, value: impl Into<String>) {
         let mut pairs = self.0.borrow_mut();
-        match pairs.iter_mut().find(|(known, _)| known == key) {
+        match pairs.iter_mut().find(|(its_key, _)| its_key == key) {
             Some(pair) => pair.1 = value.into(),
             None => pairs.push((key.into(), value.into())),
         }
@@ -43,7 +43,7 @@ impl Info {
     /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<String> {
         let pairs = self.0.borrow();
-        pairs.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone())
+        pairs.iter().find(|(its_key, _)| its_key == key).map(|(_, value)| value.clone())
     }
 
     /// Returns the alignment in bytes that allocated memory must have, if one is given: a power of two. Source: MPI 5.0,
@@ -59,7 +59,7 @@ impl Info {
     /// [`ErrorClass::InfoNoKey`] if there is none with this key.
     pub fn delete(&self, key: &str) -> Result {
         let mut pairs = self.0.borrow_mut();
-        let index = pairs.iter().position(|(known, _)| known == key);
+        let index = pairs.iter().position(|(its_key, _)| its_key == key);
         let missing = || Error::new(ErrorClass::InfoNoKey, format!("no key {key:?}"));
         pairs.remove(index.ok_or_else(missing)?);
         Ok(())

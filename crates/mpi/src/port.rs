@@ -149,8 +149,8 @@ impl<E: Endpoint + 'static> Meetings<E> {
         let data = message.readable(0..TAG_BYTES);
         let started = endpoint.post_send(to, data, Completion::Local)?;
         drop(endpoint);
-        let hopeless = |endpoint: &E| endpoint.is_hopeless(started).then_some(started);
-        self.engine().wait_for(&mut |endpoint| endpoint.is_done(started), &hopeless)?;
+        let unsatisfiable = |endpoint: &E| endpoint.cannot_complete(started).then_some(started);
+        self.engine().wait_for(&mut |endpoint| endpoint.is_done(started), &unsatisfiable)?;
         self.engine().endpoint()?.end(started);
         Ok(Bridge { context: self.context.clone(), leader, tag })
     }

@@ -115,8 +115,8 @@ impl Graph {
             before = end;
         }
         for &edge in edges {
-            let known = (0..nodes).contains(&edge);
-            ensure!(known, ErrorClass::Argument, "an edge to node {edge} of {nodes}");
+            let is_in_range = (0..nodes).contains(&edge);
+            ensure!(is_in_range, ErrorClass::Argument, "an edge to node {edge} of {nodes}");
         }
         let numbers = |of: &[i64]| of.iter().map(|&one| one as usize).collect();
         Ok(Graph { ends: numbers(ends), edges: numbers(edges) })
@@ -168,9 +168,9 @@ impl Edge {
 
     pub(crate) fn check(&self, members: usize) -> Result {
         let Edge { source, destination, .. } = *self;
-        let known = source < members && destination < members;
+        let is_in_range = source < members && destination < members;
         let what = "an edge from member";
-        ensure!(known, ErrorClass::Argument, "{what} {source} to {destination} of {members}");
+        ensure!(is_in_range, ErrorClass::Argument, "{what} {source} to {destination} of {members}");
         Ok(())
     }
 

@@ -76,9 +76,9 @@ pub fn arrivals(
     let mut last: BTreeMap<(usize, u64, u64), Arrival> = BTreeMap::new();
     for arrival in found {
         let event = &records[arrival.waiter].events[arrival.event];
-        let known = last.entry((arrival.waiter, event.end, event.begin)).or_insert(arrival);
-        if arrival.is_after(known) {
-            *known = arrival;
+        let latest = last.entry((arrival.waiter, event.end, event.begin)).or_insert(arrival);
+        if arrival.is_after(latest) {
+            *latest = arrival;
         }
     }
     last.into_values().collect()

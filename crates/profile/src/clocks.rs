@@ -16,14 +16,14 @@ use crate::record::RankRecord;
 
 /// What a rank knew when a call began.
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
+pub(crate) struct VectorClock {
     clock: Rc<Vec<u32>>,
     record: usize,
     /// Number of the call among those of its rank.
     pub(crate) number: u32,
 }
 
-impl Known {
+impl VectorClock {
     /// Returns the number of the last call of another rank that was known to have begun.
     pub(crate) fn of(&self, record: usize) -> u32 {
         if record == self.record { self.number } else { self.clock[record] }
@@ -35,7 +35,7 @@ pub(crate) fn clocks(
     records: &[RankRecord],
     messages: &[Matched],
     dependence: &dyn Fn(&RankRecord, u16) -> Dependence,
-) -> Option<Vec<Vec<Known>>> {
+) -> Option<Vec<Vec<VectorClock>>> {
     let size = records.first()?.size;
     if records.len() != size || records.iter().any(|record| record.events_lost > 0) {
         return None;
@@ -81,12 +81,12 @@ struct Sweep<'a> {
     came: HashMap<Place, usize>,
     gathered: Vec<Vec<u32>>,
     /// Moments that others learn of, and what was known then.
-    told: BTreeSet<(Place, Phase)>,
-    known: HashMap<(Place, Phase), Known>,
+    wanted: BTreeSet<(Place, Phase)>,
+    moments: HashMap<(Place, Phase), VectorClock>,
     windows: HashMap<u64, WindowClocks>,
     clocks: Vec<Rc<Vec<u32>>>,
     numbers: Vec<u32>,
-    found: Vec<Vec<Known>>,
+    found: Vec<Vec<VectorClock>>,
 }
 
 fn join(into: &mut [u32], from: &[u32]) {
@@ -106,16 +106,16 @@ impl<'a> Sweep<'a> {
             sources: HashMap::new(),
             came: HashMap::new(),
             gathered: Vec::new(),
-            told: BTreeSet::new(),
-            known: HashMap::new(),
+            wanted: BTreeSet::new(),
+            moments: HashMap::new(),
             windows: HashMap::new(),
             clocks: vec![nothing.clone(); size],
             numbers: vec![0; size],
             found: Vec::new(),
         };
         for (index, record) in records.iter().enumerate() {
-            let known = Known { clock: nothing.clone(), record: index, number: 0 };
-            sweep.found.push(vec![known; record.events.len()]);
+            let clock = VectorClock { clock: nothing.clone(), record: index, number: 0 };
+            sweep.found.push(vec![clock; record.events.len()]);
         }
         sweep.note_messages(messages);
         sweep.note_collectives(dependence);
@@ -124,7 +124,7 @@ impl<'a> Sweep<'a> {
     }
 
     fn learns(&mut self, at: Place, from: (Place, Phase)) {
-        self.told.insert(from);
+        self.wanted.insert(from);
         self.sources.entry(at).or_default().push(Source::Moment(from.0, from.1));
     }
 
@@ -148,7 +148,7 @@ impl<'a> Sweep<'a> {
             let kind = dependence(record, first.site);
             let is_root = |part: &&Part| self.records[part.record].rank as u32 == first.peer;
             let root = parts.iter().find(is_root).map(came);
-            self.told.extend(root.map(|root| (root, Phase::Begin)));
+            self.wanted.extend(root.map(|root| (root, Phase::Begin)));
             for part in &parts {
                 self.came.insert(came(part), collective);
                 let Some(waited) = part.waited else { continue };
@@ -182,7 +182,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    fn run(mut self) -> Vec<Vec<Known>> {
+    fn run(mut self) -> Vec<Vec<VectorClock>> {
         let mut moments: Vec<(f64, Phase, Place)> = Vec::new();
         for (record, noted) in self.records.iter().enumerate() {
             for (index, event) in noted.events.iter().enumerate() {
@@ -200,7 +200,7 @@ impl<'a> Sweep<'a> {
         for (_, phase, place) in moments {
             match phase {
                 Phase::End => self.end(place),
-                _ => self.tell(place, phase),
+                _ => self.note_moment(place, phase),
             }
         }
         self.found
@@ -216,32 +216,35 @@ impl<'a> Sweep<'a> {
     }
 
     /// Returns everything that a rank knows, with itself.
-    fn whole(&self, known: &Known) -> Vec<u32> {
-        let mut all = known.clock.to_vec();
-        all[known.record] = known.number;
+    fn whole(&self, vector: &VectorClock) -> Vec<u32> {
+        let mut all = vector.clock.to_vec();
+        all[vector.record] = vector.number;
         all
     }
 
     /// Records what a rank knows when a call of it begins, or a receive is posted.
-    fn tell(&mut self, place: Place, phase: Phase) {
+    fn note_moment(&mut self, place: Place, phase: Phase) {
         let record = place.0;
         self.numbers[record] += 1;
-        let known =
-            Known { clock: self.clocks[record].clone(), record, number: self.numbers[record] };
-        if self.told.contains(&(place, phase)) {
-            self.known.insert((place, phase), known.clone());
+        let vector = VectorClock {
+            clock: self.clocks[record].clone(),
+            record,
+            number: self.numbers[record],
+        };
+        if self.wanted.contains(&(place, phase)) {
+            self.moments.insert((place, phase), vector.clone());
         }
         if phase == Phase::Posted {
             return;
         }
         if let Some(&collective) = self.came.get(&place) {
-            let whole = self.whole(&known);
+            let whole = self.whole(&vector);
             join(&mut self.gathered[collective], &whole);
         }
         let event = self.event(place);
         let what = Synchronisation::of(event);
         if what.is_some() || event.kind == Kind::Accessed {
-            let whole = self.whole(&known);
+            let whole = self.whole(&vector);
             if let Some(window) = self.window(place) {
                 join(&mut window.everything, &whole);
                 match what {
@@ -252,7 +255,7 @@ impl<'a> Sweep<'a> {
                 }
             }
         }
-        self.found[record][place.1] = known;
+        self.found[record][place.1] = vector;
     }
 
     /// Records what a rank has learnt when a call of it ends.
@@ -275,8 +278,8 @@ impl<'a> Sweep<'a> {
         for source in sources {
             match source {
                 Source::Collective(collective) => join(&mut all, &self.gathered[*collective]),
-                Source::Moment(place, phase) => match self.known.get(&(*place, *phase)) {
-                    Some(known) => join(&mut all, &self.whole(known)),
+                Source::Moment(place, phase) => match self.moments.get(&(*place, *phase)) {
+                    Some(vector) => join(&mut all, &self.whole(vector)),
                     // The clocks of hosts differ by more than the time of a message.
                     None => return Some(self.everything()),
                 },

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::access::{AccessKind, Synchronisation, WindowAccess};
 use crate::arrivals::Dependence;
-use crate::clocks::{Known, clocks, number};
+use crate::clocks::{VectorClock, clocks, number};
 use crate::event::{Event, Kind, NOBODY};
 use crate::matching::Matched;
 use crate::record::RankRecord;
@@ -46,7 +46,7 @@ struct TimedAccess<'a> {
     end: i64,
     /// The lock under which it was made, if there was one.
     lock: Option<HeldLock>,
-    known: &'a Known,
+    clock: &'a VectorClock,
     /// True if its rank may have seen the results of others before it.
     has_polled: bool,
     /// Number of the call of its rank that completed it; `None` if no call did.
@@ -63,7 +63,7 @@ enum HeldLock {
 impl TimedAccess<'_> {
     /// Returns whether it was complete before another began, and the rank of the other could know that.
     fn is_before(&self, other: &TimedAccess) -> bool {
-        let is_known = |number| other.known.of(self.side.record) >= number;
+        let is_known = |number| other.clock.of(self.side.record) >= number;
         other.has_polled || self.completed.is_some_and(is_known)
     }
 
@@ -96,11 +96,11 @@ pub fn conflicts(
     if !records.iter().any(|record| record.events.iter().any(is_access)) {
         return Some(Vec::new());
     }
-    let known = clocks(records, messages, dependence)?;
+    let clocks = clocks(records, messages, dependence)?;
     let units = units(records);
     let mut of_memory: BTreeMap<(u64, u32), Vec<TimedAccess>> = BTreeMap::new();
     for (index, record) in records.iter().enumerate() {
-        add_accesses((index, record), &known[index], &units, &mut of_memory);
+        add_accesses((index, record), &clocks[index], &units, &mut of_memory);
     }
     let mut found = BTreeMap::new();
     let mut pairs = 0;
@@ -125,7 +125,7 @@ fn units(records: &[RankRecord]) -> HashMap<(u64, u32), i64> {
 /// Adds the accesses of a rank, by the window and the owner of the memory.
 fn add_accesses<'a>(
     (index, record): (usize, &RankRecord),
-    known: &'a [Known],
+    clocks: &'a [VectorClock],
     units: &HashMap<(u64, u32), i64>,
     to: &mut BTreeMap<(u64, u32), Vec<TimedAccess<'a>>>,
 ) {
@@ -134,18 +134,18 @@ fn add_accesses<'a>(
     // The locks that it holds, by the window and the owner, or nobody for all.
     let mut locks: BTreeMap<(u64, u32), HeldLock> = BTreeMap::new();
     let mut polls = false;
-    for (event, known) in record.events.iter().zip(known) {
+    for (event, clock) in record.events.iter().zip(clocks) {
         let window = number(record, event);
         polls |= event.kind == Kind::Polls;
         if let Some(access) = WindowAccess::of(event) {
             let memory = (window, access.target);
             let Some(unit) = units.get(&memory) else { continue };
             let lock = locks.get(&memory).or_else(|| locks.get(&(window, NOBODY))).copied();
-            let mut one = TimedAccess { lock, ..timed((index, event.site), &access, *unit, known) };
+            let mut one = TimedAccess { lock, ..timed((index, event.site), &access, *unit, clock) };
             let list = to.entry(memory).or_default();
             if one.side.is_store {
                 // A store has no end of its own. A program may wait with idle polls until its memory has changed.
-                (one.completed, one.has_polled) = (Some(known.number), polls);
+                (one.completed, one.has_polled) = (Some(clock.number), polls);
             } else {
                 open.entry(memory).or_default().push(list.len());
             }
@@ -164,7 +164,7 @@ fn add_accesses<'a>(
             }
             _ => {}
         }
-        complete((window, event, known.number), &mut open, to);
+        complete((window, event, clock.number), &mut open, to);
     }
 }
 
@@ -173,7 +173,7 @@ fn timed<'a>(
     (record, site): (usize, u16),
     access: &WindowAccess,
     unit: i64,
-    known: &'a Known,
+    clock: &'a VectorClock,
 ) -> TimedAccess<'a> {
     let kind = access.kind;
     let first = access.displacement.saturating_mul(unit);
@@ -181,7 +181,7 @@ fn timed<'a>(
     let end = start.saturating_add(access.bytes.into());
     let is_store = kind == AccessKind::Store;
     let side = Side { record, site, writes: kind.writes(), is_store };
-    TimedAccess { side, kind, start, end, lock: None, known, has_polled: false, completed: None }
+    TimedAccess { side, kind, start, end, lock: None, clock, has_polled: false, completed: None }
 }
 
 /// Records which accesses an event of a window completes, with the number of its call.

@@ -62,8 +62,8 @@ fn end(records: &[RankRecord]) -> Option<(usize, f64)> {
         let chosen =
             records.iter().enumerate().filter(move |(_, one)| (one.events_lost > 0) == lost);
         chosen.map(move |(index, one)| {
-            let known = one.events.last().map_or(one.begin, |event| event.end);
-            (index, one.clock.seconds(if lost { known } else { one.last }))
+            let recorded_until = one.events.last().map_or(one.begin, |event| event.end);
+            (index, one.clock.seconds(if lost { recorded_until } else { one.last }))
         })
     };
     let first_cut = of(true).min_by(|a, b| a.1.total_cmp(&b.1));

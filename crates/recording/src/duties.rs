@@ -257,8 +257,8 @@ unsafe impl<E: Endpoint> Endpoint for ServingEndpoint<E> {
         self.endpoint.any_has_left()
     }
 
-    fn is_hopeless(&self, request: Request) -> bool {
-        self.endpoint.is_hopeless(request)
+    fn cannot_complete(&self, request: Request) -> bool {
+        self.endpoint.cannot_complete(request)
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {

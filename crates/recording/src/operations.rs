@@ -55,11 +55,12 @@ impl Operations {
                 message: SentMessage { to, context, tag, bytes },
                 synchronous,
             } => {
-                let way = if synchronous { Completion::Synchronous } else { Completion::Local };
+                let completion =
+                    if synchronous { Completion::Synchronous } else { Completion::Local };
                 // SAFETY: the slice has `bytes` bytes, outlives the endpoint's requests, and nothing writes to it.
                 let data = unsafe { Readable::new(self.scratch.out[..bytes].as_ptr(), bytes) };
                 let to = Destination { rank: to, context: context + LATER, tag };
-                let request = endpoint.post_send(to, data, way)?;
+                let request = endpoint.post_send(to, data, completion)?;
                 self.started.push(Started::UnderWay(request));
             }
             RankEvent::PostReceive(Room { selector, bytes }) => {

@@ -46,7 +46,7 @@ impl Simulator {
     pub(crate) fn answer(&mut self, question: &Question) -> Result<f64, String> {
         let run = Question { metric: String::new(), which: Parameters::new(), ..question.clone() };
         let measurements = match self.runs.get(&run) {
-            Some(known) => Rc::clone(known),
+            Some(kept) => Rc::clone(kept),
             None => {
                 let made = Rc::new(measure(&run)?);
                 self.runs.insert(run, Rc::clone(&made));
@@ -150,8 +150,8 @@ const CHAINS: [(&str, &str); 2] = [
 ];
 
 fn chain(name: &str) -> Result<Chain, String> {
-    let known = CHAINS.iter().find(|(known, _)| *known == name);
-    let (_, text) = known.ok_or_else(|| format!("there is no chain `{name}`"))?;
+    let found = CHAINS.iter().find(|(its_name, _)| *its_name == name);
+    let (_, text) = found.ok_or_else(|| format!("there is no chain `{name}`"))?;
     Chain::parse(&format!("{name}.toml"), text).map_err(|error| error.to_string())
 }
 

@@ -98,8 +98,8 @@ const SIMILAR: f64 = 0.7;
 pub(crate) fn unknown(name: &str) -> ReproductionError {
     let tables = tables();
     let papers = tables.iter().filter_map(|table| table.split('/').next());
-    let known = papers.chain(tables.iter().map(String::as_str));
-    let nearest = benchmark::most_similar(name, known, SIMILAR).map(String::from);
+    let names = papers.chain(tables.iter().map(String::as_str));
+    let nearest = benchmark::most_similar(name, names, SIMILAR).map(String::from);
     ReproductionError::Unknown { name: name.into(), nearest }
 }
 
@@ -145,8 +145,11 @@ mod tests {
         ];
         for row in ["4/sharc", "5/sharc", "5/sharc-in-place"] {
             for quantity in ["latency-us", "bandwidth-mb-per-s"] {
-                for (nodes, known) in [("four", true), ("eight", false)] {
-                    wanted.push((format!("mpi-sharc-2002/{row}/{nodes}-node-{quantity}"), known));
+                for (nodes, is_measured) in [("four", true), ("eight", false)] {
+                    wanted.push((
+                        format!("mpi-sharc-2002/{row}/{nodes}-node-{quantity}"),
+                        is_measured,
+                    ));
                 }
             }
         }

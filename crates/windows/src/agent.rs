@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::ask::answer_tag;
+use super::requests::answer_tag;
 use super::server::Server;
 use endpoint::{Agent, AgentAnswer};
 

@@ -50,7 +50,9 @@ impl Window {
             return false;
         };
         let one = &self.targets[target];
-        let Some(control) = one.control.filter(|_| one.route != Route::Asked) else { return false };
+        let Some(control) = one.control.filter(|_| one.route != Route::Messages) else {
+            return false;
+        };
         // SAFETY: the block lasts as long as the window.
         let control = unsafe { control.as_ref() };
         let manner = match one.route == Route::Shared && are_words(word_bytes, at) {

@@ -11,31 +11,31 @@ pub const NOTICES: usize = 64;
 /// A value in cache lines of its own.
 #[derive(Default)]
 #[repr(align(128))]
-struct Apart<T>(T);
+struct CacheAligned<T>(T);
 
 /// The state that the members share about one of them, besides its memory. Zeros are the initial state.
 pub(super) struct Control {
     /// Lock for updates that no atomic executes: the holder's number plus one, or 0.
-    updates: Apart<AtomicU32>,
+    updates: CacheAligned<AtomicU32>,
     /// Holders of access: in the upper half the member with exclusive access, plus one; in the lower half the number of
     /// members that share it.
-    access: Apart<AtomicU64>,
+    access: CacheAligned<AtomicU64>,
     /// Number of members that wait for exclusive access.
     waiting: AtomicU32,
     /// Agreement of the members on updates of words.
-    words: Apart<Words>,
+    words: CacheAligned<Words>,
     /// Counters of the member's notices.
-    notices: Apart<[AtomicU64; NOTICES]>,
+    notices: CacheAligned<[AtomicU64; NOTICES]>,
 }
 
 impl Default for Control {
     fn default() -> Self {
         Control {
-            updates: Apart::default(),
-            access: Apart::default(),
+            updates: CacheAligned::default(),
+            access: CacheAligned::default(),
             waiting: AtomicU32::new(0),
-            words: Apart::default(),
-            notices: Apart(std::array::from_fn(|_| AtomicU64::new(0))),
+            words: CacheAligned::default(),
+            notices: CacheAligned(std::array::from_fn(|_| AtomicU64::new(0))),
         }
     }
 }

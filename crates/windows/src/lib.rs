@@ -3,16 +3,16 @@
 //! Each member's memory is accessed on one of three routes, which is fixed when the window is opened:
 //! * *shared*: every member has it mapped. Loads, stores and atomics suffice; the member does not participate.
 //! * *attached*: the fabric copies from and to it ([`Endpoint::read_memory`]); the member does not participate.
-//! * *asked*: by messages, which the member serves whenever its face calls [`Window::advance`]; or by one-sided
-//!   operations of the network ([`OneSided`](endpoint::OneSided)), as far as it has them; or, if the network executes
-//!   accesses by itself, an [`Agent`](endpoint::Agent) of the member serves them, and the member does not participate.
+//! * *messages*: requests by message, which the member serves whenever its face calls [`Window::advance`]; or by
+//!   one-sided operations of the network ([`OneSided`](endpoint::OneSided)), as far as it has them; or, if the network
+//!   executes accesses by itself, an [`Agent`](endpoint::Agent) of the member serves them, and the member does not
+//!   participate.
 //!
 //! A face opens a window in three steps: each member creates its [`WindowPart`], the members exchange their
 //! [offers](WindowPart::offer), and each [opens](Window::open) the window with all offers.
 #![allow(unsafe_code)]
 
 mod agent;
-mod ask;
 mod at_once;
 mod control;
 mod copy;
@@ -20,17 +20,18 @@ mod locks;
 mod network;
 mod offer;
 mod operate;
+mod requests;
 mod serve;
 mod server;
 mod update;
 mod wire;
 mod words;
 
-pub use ask::{Ticket, WINDOW_ANSWERS};
 pub use control::NOTICES;
 pub use copy::{LONG_COPY_BYTES, copy_past_caches};
 pub use locks::LockAttempt;
 pub use offer::{DYNAMIC_BYTES, WindowOffer, WindowPart};
+pub use requests::{Ticket, WINDOW_ANSWERS};
 pub use update::{Action, Arithmetic, Stretch, Update};
 
 use std::cell::RefCell;
@@ -38,10 +39,10 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 
 use agent::MemberAgent;
-use ask::Asked;
 use control::Control;
 use copy::Runs;
 use endpoint::{AtomicElements, Endpoint, Error, RemotePlace, Result};
+use requests::PendingRequests;
 use serve::Served;
 use server::Server;
 use words::Remembered;
@@ -51,7 +52,7 @@ use words::Remembered;
 enum Route {
     Shared,
     Attached,
-    Asked,
+    Messages,
 }
 
 /// A member of a window as known to this process.
@@ -80,7 +81,7 @@ enum Reached {
     Here(NonNull<u8>, bool),
     /// At this address of the member's process.
     Attached(u64),
-    Asked,
+    ByMessages,
 }
 
 /// A member's handle of a window.
@@ -91,7 +92,7 @@ pub struct Window {
     context: u32,
     arithmetic: Arithmetic,
     part: WindowPart,
-    asked: Asked,
+    pending_requests: PendingRequests,
     served: Served,
     server: Rc<RefCell<Server>>,
     /// True if agents serve the members' memory.
@@ -132,7 +133,7 @@ impl Window {
         let grants_by_message = has_agents || others.any(|(_, one)| one.control.is_none());
         Ok(Window {
             me,
-            asked: Asked::new(targets.len()),
+            pending_requests: PendingRequests::new(targets.len()),
             targets,
             context,
             arithmetic,
@@ -149,7 +150,7 @@ impl Window {
     /// Returns whether this member must serve the others, by [`advance`](Window::advance), for them to access its
     /// memory.
     pub fn is_served(&self) -> bool {
-        self.targets[self.me].route == Route::Asked && self.targets.len() > 1 && !self.has_agents
+        self.targets[self.me].route == Route::Messages && self.targets.len() > 1 && !self.has_agents
     }
 
     /// Returns whether an agent in the network serves this member's memory.
@@ -159,15 +160,16 @@ impl Window {
 
     /// Returns whether operations on this member may still be in progress when their call returns.
     #[inline]
-    pub fn is_asked(&self, target: usize) -> bool {
-        target != self.me && self.targets[target].route == Route::Asked
+    pub fn is_reached_by_messages(&self, target: usize) -> bool {
+        target != self.me && self.targets[target].route == Route::Messages
     }
 
     /// Returns whether this member serves others or accesses their memory by messages. Then its face must
     /// [advance](Window::advance) it.
     pub fn goes_by_messages(&self) -> bool {
         let several = self.targets.len() > 1;
-        several && self.targets.iter().any(|one| one.route == Route::Asked || one.control.is_none())
+        several
+            && self.targets.iter().any(|one| one.route == Route::Messages || one.control.is_none())
     }
 
     /// Returns the route to each member's memory as a word.
@@ -175,9 +177,9 @@ impl Window {
         self.targets.iter().map(|target| match target.route {
             Route::Shared => "shared",
             Route::Attached => "attached",
-            Route::Asked if self.has_agents => "agent",
-            Route::Asked if target.registered.is_some() => "network",
-            Route::Asked => "asked",
+            Route::Messages if self.has_agents => "agent",
+            Route::Messages if target.registered.is_some() => "network",
+            Route::Messages => "asked",
         })
     }
 
@@ -219,8 +221,8 @@ impl Window {
         if let Some(here) = self.here(target, offset, bytes) {
             return Reached::Here(here, is_shared);
         }
-        if one.route == Route::Asked && target != self.me {
-            return Reached::Asked;
+        if one.route == Route::Messages && target != self.me {
+            return Reached::ByMessages;
         }
         // In a dynamic window, memory that all members can access directly is accessed directly by all of them.
         let place = offset.wrapping_sub(one.shift);
@@ -228,7 +230,7 @@ impl Window {
         match (shared, NonNull::new(offset as *mut u8)) {
             (_, Some(own)) if target == self.me => {
                 let place = endpoint.place_of(own.as_ptr(), bytes as usize);
-                Reached::Here(own, place.is_some() && one.route != Route::Asked)
+                Reached::Here(own, place.is_some() && one.route != Route::Messages)
             }
             (Some(here), _) if one.bytes == DYNAMIC_BYTES => Reached::Here(here, true),
             _ => Reached::Attached(one.address.wrapping_add(offset)),
@@ -260,7 +262,7 @@ fn targets<E: Endpoint>(
         let route = match (&controls, offer.is_shared()) {
             (Some(_), true) => Route::Shared,
             (Some(_), false) if can_attach => Route::Attached,
-            _ => Route::Asked,
+            _ => Route::Messages,
         };
         let control = controls.as_ref().map(|controls| controls[index]);
         let (base, control) = match index == me {
@@ -268,7 +270,7 @@ fn targets<E: Endpoint>(
             false => (base.filter(|_| route == Route::Shared), control),
         };
         let WindowOffer { bytes, address, registered, .. } = *offer;
-        let registered = registered.filter(|_| is_registered && route == Route::Asked);
+        let registered = registered.filter(|_| is_registered && route == Route::Messages);
         let base = base.filter(|_| bytes != DYNAMIC_BYTES);
         Target {
             rank,

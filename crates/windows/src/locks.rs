@@ -3,8 +3,8 @@
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
-use super::ask::Ticket;
 use super::control::Control;
+use super::requests::Ticket;
 use super::wire::Kind;
 use super::{Route, Window};
 use endpoint::{Awaited, Endpoint, Error, LockHolder, Result, Selector, Untrusted};
@@ -27,7 +27,7 @@ enum Attempt {
     Counted,
     /// Number of times that it has yielded.
     Passed(u32),
-    Asked(Ticket),
+    Requested(Ticket),
     /// In the queue of this member's own server.
     Queued,
 }
@@ -62,15 +62,20 @@ impl Window {
         attempt: &mut LockAttempt,
     ) -> Result<bool> {
         let (me, target, exclusive) = (self.me, attempt.target, attempt.exclusive);
-        if let Attempt::Asked(ticket) = attempt.state {
+        if let Attempt::Requested(ticket) = attempt.state {
             let has_come = self.has_come(ticket);
             return if has_come { self.take(ticket).map(|_| true) } else { Ok(false) };
         }
         // An agent keeps the order of the waiters, so its own member must send requests to it, too.
         let Some(control) = self.control_of(target).filter(|_| !self.has_agents) else {
             let kind = if exclusive { Kind::Take } else { Kind::Share };
-            attempt.state =
-                Attempt::Asked(self.ask(endpoint, target, kind, (&[], &[]), (None, false))?);
+            attempt.state = Attempt::Requested(self.request(
+                endpoint,
+                target,
+                kind,
+                (&[], &[]),
+                (None, false),
+            )?);
             return Ok(false);
         };
         // The others are served in the order of their requests whenever this member makes progress. An attempt outside
@@ -206,7 +211,7 @@ impl Window {
             };
         }
         let kind = if exclusive { Kind::GiveUpExclusive } else { Kind::GiveUpShared };
-        self.ask(endpoint, target, kind, (&[], &[]), (None, true)).map(drop)
+        self.request(endpoint, target, kind, (&[], &[]), (None, true)).map(drop)
     }
 
     /// Increments notice `number` of a member, after all earlier operations of this process on it, except those that
@@ -225,14 +230,14 @@ impl Window {
     ) -> Result<()> {
         assert!(number < super::NOTICES, "there are {} notices", super::NOTICES);
         self.target(target)?;
-        let here = self.targets[target].route != Route::Asked || target == self.me;
+        let here = self.targets[target].route != Route::Messages || target == self.me;
         if let Some(control) = self.control_of(target).filter(|_| here) {
             // Release, partner of the acquire in `notices`: a reader of the notice sees the puts before it.
             control.notice(number).fetch_add(1, Ordering::Release);
             return Ok(());
         }
         let kind = Kind::Notify(number as u32);
-        self.ask(endpoint, target, kind, (&[], &[]), (None, true)).map(drop)
+        self.request(endpoint, target, kind, (&[], &[]), (None, true)).map(drop)
     }
 
     /// Returns the number of times that this member has received a notice.

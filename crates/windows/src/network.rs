@@ -5,7 +5,7 @@
 //! it in the same way. A member updates its own elements in the network as well, because processors' atomics and those
 //! of the network need not be atomic with respect to each other.
 
-use super::ask::{Pending, WORD};
+use super::requests::{Pending, WORD};
 use super::update::{Action, Stretch, Update};
 use super::{Target, Ticket, Window};
 use endpoint::{
@@ -183,7 +183,7 @@ impl Window {
             from += on_network.operand_bytes(bytes);
         }
         (pending.is_in_network, pending.is_detached) = (true, !fetches);
-        let ticket = self.asked.keep_started(pending);
+        let ticket = self.pending_requests.keep_started(pending);
         Ok(fetches.then_some(ticket))
     }
 }

@@ -195,7 +195,7 @@ impl WindowPart {
 
     /// Makes the other members access it by messages only.
     #[must_use]
-    pub fn asked(mut self) -> Self {
+    pub fn by_messages_only(mut self) -> Self {
         (self.offer.place, self.offer.control_place) = (NOWHERE, NOWHERE);
         (self.offer.can_attach, self.offer.has_agent) = (false, false);
         self.offer.registered = None;

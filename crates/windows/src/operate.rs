@@ -2,9 +2,9 @@
 
 use std::ptr::NonNull;
 
-use super::ask::Ticket;
 use super::control::Control;
 use super::network::Division;
+use super::requests::Ticket;
 use super::update::{Action, Stretch, Update, update_words};
 use super::wire::Kind;
 use super::words::Manner;
@@ -61,10 +61,10 @@ impl Window {
         mut fetched: Option<&mut [u8]>,
     ) -> Result<Option<Ticket>> {
         let Update { action, stretches, mut operand } = *update;
-        if self.is_asked(target) {
+        if self.is_reached_by_messages(target) {
             let answer = (fetched.as_ref().map(|room| room.len()), fetched.is_none());
             let kind = Kind::Update(action);
-            let ticket = self.ask(endpoint, target, kind, (stretches, operand), answer)?;
+            let ticket = self.request(endpoint, target, kind, (stretches, operand), answer)?;
             return Ok(fetched.is_some().then_some(ticket));
         }
         let mut is_locked = false;
@@ -90,11 +90,11 @@ impl Window {
         outcome.map(|()| None)
     }
 
-    /// Returns the control block of a member that is not asked.
+    /// Returns the control block of a member that is not reached by messages.
     fn updates_of(&self, target: usize) -> &Control {
         let control = self.targets[target].control;
         // SAFETY: the block lasts as long as the window.
-        unsafe { control.expect("a member that is not asked shares its block").as_ref() }
+        unsafe { control.expect("a member without messages shares its block").as_ref() }
     }
 
     /// Acquires the lock for updates of a member, unless this process already holds it.
@@ -136,7 +136,7 @@ impl Window {
                 let there = (self.targets[target].rank, address, bytes);
                 return self.update_attached(endpoint, action, there, operand, fetched);
             }
-            Reached::Asked => unreachable!("members that are asked are asked as a whole"),
+            Reached::ByMessages => unreachable!("an operation by messages is requested as a whole"),
         };
         if is_shared && let Some(word_bytes) = action.word_bytes(&self.arithmetic, at) {
             let own = &self.targets[target].words;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::Window;
-use super::ask::{REQUESTS, answer_tag};
+use super::requests::{REQUESTS, answer_tag};
 use super::server::Answer;
 use super::update::Stretch;
 use endpoint::{
@@ -30,7 +30,7 @@ impl Window {
     /// # Errors
     /// Errors that end the run.
     pub fn advance<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
-        if !self.asked.is_idle() {
+        if !self.pending_requests.is_idle() {
             self.take_answers(endpoint);
         }
         if !self.is_served() {

@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering;
 
 use endpoint::Untrusted;
 
-use super::ask::{OUT_OF_WINDOW, SUCCESS};
 use super::control::{Control, NOTICES};
 use super::offer::DYNAMIC_BYTES;
+use super::requests::{OUT_OF_WINDOW, SUCCESS};
 use super::update::{Action, Arithmetic, Stretch};
 use super::wire::{self, Head, Kind};
 
@@ -289,8 +289,8 @@ mod tests {
             }
             server.serve(1, &request, &mut Vec::new());
             written += usize::from(memory[WINDOW].iter().any(|&byte| byte != 0xa5));
-            let beside = [&memory[..WINDOW.start], &memory[WINDOW.end..]].concat();
-            assert!(beside.iter().all(|&byte| byte == 0xa5), "{request:?}");
+            let outside = [&memory[..WINDOW.start], &memory[WINDOW.end..]].concat();
+            assert!(outside.iter().all(|&byte| byte == 0xa5), "{request:?}");
         }
         assert!(written > 1000, "many requests are served: {written}");
     }

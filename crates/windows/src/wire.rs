@@ -77,10 +77,10 @@ pub(super) fn write(
 }
 
 /// The stretches of a request, before the server has compared them with the memory.
-pub(super) type AskedStretches = Vec<Untrusted<Stretch>>;
+pub(super) type RequestedStretches = Vec<Untrusted<Stretch>>;
 
 /// Returns the head of a request, its stretches and its operand, or `None` if it is not a request.
-pub(super) fn read(message: &[u8]) -> Option<(Head, AskedStretches, &[u8])> {
+pub(super) fn read(message: &[u8]) -> Option<(Head, RequestedStretches, &[u8])> {
     let (head, rest) = message.split_at_checked(HEAD_BYTES)?;
     let (words, _) = head.as_chunks::<4>();
     let word = |index: usize| u32::from_ne_bytes(words[index]);

@@ -91,19 +91,20 @@ fn main() {
         }
     };
     let off = |name: &str| Without::default().and(name).expect("the name of a stage");
-    let mut ways = vec![("all".to_string(), Without::default())];
-    ways.extend(STAGES.iter().map(|stage| (format!("without `{}`", stage.name), off(stage.name))));
+    let mut variants = vec![("all".to_string(), Without::default())];
+    variants
+        .extend(STAGES.iter().map(|stage| (format!("without `{}`", stage.name), off(stage.name))));
     for model in MODELS {
         println!("\n{} ({})\n", model.name, model.source);
         println!("| launches | stages |{}", PLANTED.map(header).concat());
         println!("|---|---|{}", "---|".repeat(2 * PLANTED.len() + 4));
         for launches in LAUNCHES {
             let pairs = PLANTED.map(|(planted, _)| pairs(model, launches, planted, count));
-            for (way, without) in &ways {
+            for (variant, without) in &variants {
                 let shares = |(pairs, planted)| counted(pairs, planted, *without).shares();
                 let shares: Vec<String> =
                     pairs.iter().map(Vec::as_slice).zip(PLANTED).map(shares).collect();
-                println!("| {launches} | {way} |{}", shares.concat());
+                println!("| {launches} | {variant} |{}", shares.concat());
             }
         }
     }

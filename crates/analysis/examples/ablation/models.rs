@@ -98,9 +98,10 @@ impl Model {
 
     /// Returns the state whose line is nearest to this one.
     pub(crate) fn nearest_state(self, line_us: f64) -> usize {
-        let apart = |state: &State| (line_us / state.line_us).ln().abs();
+        let distance = |state: &State| (line_us / state.line_us).ln().abs();
         let all = 0..self.states.len();
-        all.min_by(|&a, &b| apart(&self.states[a]).total_cmp(&apart(&self.states[b]))).unwrap_or(0)
+        all.min_by(|&a, &b| distance(&self.states[a]).total_cmp(&distance(&self.states[b])))
+            .unwrap_or(0)
     }
 }
 

@@ -122,8 +122,8 @@ fn number(a: &[Drawn], b: &[Drawn]) -> Option<Number> {
     let weight = |both: &[Vec<(f64, f64)>; 2]| {
         1.0 / (1.0 / both[0].len() as f64 + 1.0 / both[1].len() as f64)
     };
-    let apart = |both: &[Vec<(f64, f64)>; 2]| middle(&both[1])[0] - middle(&both[0])[0];
-    let apart = met.iter().map(|both| weight(both) * apart(both)).sum::<f64>()
+    let distance = |both: &[Vec<(f64, f64)>; 2]| middle(&both[1])[0] - middle(&both[0])[0];
+    let distance = met.iter().map(|both| weight(both) * distance(both)).sum::<f64>()
         / met.iter().map(weight).sum::<f64>();
     let mut differences: Vec<f64> = met
         .iter()
@@ -131,7 +131,7 @@ fn number(a: &[Drawn], b: &[Drawn]) -> Option<Number> {
         .collect();
     differences.sort_by(f64::total_cmp);
     let sizes: Vec<[usize; 2]> = met.iter().map(|[a, b]| [a.len(), b.len()]).collect();
-    let error = (variance / precision).sqrt() * apart;
+    let error = (variance / precision).sqrt() * distance;
     Some(Number { differences, counts: arrangements(&sizes), freedom: n as f64 - 2.0, error })
 }
 

@@ -267,15 +267,19 @@ mod tests {
                         .map(|value| value + 3.0)
                         .collect();
                     let pairs = paired(&a, &b, 0.95);
-                    for (way, found) in [between(&[[a, b]], 0.95), pairs].iter().enumerate() {
-                        covered[way] += usize::from((found.low..=found.high).contains(&3.0));
-                        claimed[way] = found.confidence;
+                    for (method, found) in [between(&[[a, b]], 0.95), pairs].iter().enumerate() {
+                        covered[method] += usize::from((found.low..=found.high).contains(&3.0));
+                        claimed[method] = found.confidence;
                     }
                 }
-                for way in [0, 1] {
-                    let share = covered[way] as f64 / TRIALS as f64;
-                    let error = 4.0 * (claimed[way] * (1.0 - claimed[way]) / TRIALS as f64).sqrt();
-                    assert!(share >= claimed[way] - error, "{distribution:?}, {n}, {way}: {share}");
+                for method in [0, 1] {
+                    let share = covered[method] as f64 / TRIALS as f64;
+                    let error =
+                        4.0 * (claimed[method] * (1.0 - claimed[method]) / TRIALS as f64).sqrt();
+                    assert!(
+                        share >= claimed[method] - error,
+                        "{distribution:?}, {n}, {method}: {share}"
+                    );
                 }
             }
         }

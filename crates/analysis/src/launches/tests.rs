@@ -32,8 +32,10 @@ fn the_number_is_that_of_the_launches_in_the_commonest_state_of_the_run() {
     let near = |one: Measurement| with_line(one, [0.05, 0.05]);
     let [far, changed] = [[0.16, 0.16], [0.05, 0.16]];
     let mut all: Vec<Measurement> = six().into_iter().map(near).collect();
-    let apart = [(600.0, far), (7.0, changed), (650.0, far)];
-    all.extend((6..).zip(apart).map(|(number, (us, line))| with_line(launch(number, &[us]), line)));
+    let differing = [(600.0, far), (7.0, changed), (650.0, far)];
+    all.extend(
+        (6..).zip(differing).map(|(number, (us, line))| with_line(launch(number, &[us]), line)),
+    );
     // A case that met the rarer state alone, and one without lines.
     let other = |size, us| Measurement { launch: 6, ..measurement("ping-pong", size, &[us]) };
     let twice = |m: Measurement| [m.clone(), Measurement { launch: 7, ..m }];
@@ -184,8 +186,8 @@ fn states_that_both_sides_of_a_pair_meet_cancel() {
     assert!(with.iter().all(|effect| width(effect) < 0.05), "{with:?}");
     // Apart from each other, 25 of the 100 ratios are of a slow launch to a fast one, and 25 the other way around. The
     // interval leaves out 23 at each end. The state of the first case is not slower.
-    let apart = effects(5.0, false);
-    assert!(apart[1..].iter().all(|effect| width(effect) > 0.3), "{apart:?}");
+    let separate = effects(5.0, false);
+    assert!(separate[1..].iter().all(|effect| width(effect) > 0.3), "{separate:?}");
     let verdicts = |paired| in_pairs(10, 5.0, paired).count(Verdict::Slower);
     assert_eq!((verdicts(true), verdicts(false)), (CASES, 1));
 }

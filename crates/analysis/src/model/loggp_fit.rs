@@ -199,8 +199,9 @@ fn least_squares(rows: &[[f64; PARAMETERS]], chosen: &[usize]) -> Option<[f64; P
     }
     let mut solution = [0.0; PARAMETERS];
     for i in (0..n).rev() {
-        let known: f64 = (i + 1..n).map(|j| equations[i][j] * solution[chosen[j]] * scale[j]).sum();
-        solution[chosen[i]] = (equations[i][n] - known) / equations[i][i] / scale[i];
+        let solved: f64 =
+            (i + 1..n).map(|j| equations[i][j] * solution[chosen[j]] * scale[j]).sum();
+        solution[chosen[i]] = (equations[i][n] - solved) / equations[i][i] / scale[i];
     }
     Some(solution)
 }

@@ -1,6 +1,6 @@
 //! Pauses of a processor, sorted into recurring kinds with their period and length, and irregular ones.
 //!
-//! A kind is a comb: moments a + k p, most of which have a pause of about the same length. Combs are found one after
+//! A kind is periodic: moments a + k p, most of which have a pause of about the same length. Kinds are found one after
 //! the other, the densest first (the timer tick, then pauses once a second). Pauses that belong to none are irregular,
 //! and are sorted by the decade of their length.
 
@@ -55,7 +55,7 @@ pub fn sort(pauses: &[Pause], duration_s: f64) -> Sorted {
     sorted
 }
 
-/// Returns the comb with the most members among those through all pauses that are `left`, and those through the pauses
+/// Returns the period with the most members among those through all pauses that are `left`, and those through the pauses
 /// of about one length. A pause every half second is lost among ten thousand short ones, but visible among the long
 /// ones.
 fn densest(
@@ -91,7 +91,7 @@ fn bands(pauses: &[Pause], left: &[usize]) -> Vec<Vec<usize>> {
     octaves.iter().map(band).collect()
 }
 
-/// Returns the pauses at the comb's teeth with about the length of most of them.
+/// Returns the pauses at the period's moments with about the length of most of them.
 fn of_one_length(pauses: &[Pause], band: &[usize], periodic: &PeriodicPauses) -> Vec<usize> {
     let on = || band.iter().copied().filter(|&index| periodic.has(pauses[index].at_s));
     let median = median(on().map(|index| pauses[index].length_us));
@@ -105,13 +105,13 @@ fn of_one_length(pauses: &[Pause], band: &[usize], periodic: &PeriodicPauses) ->
 fn regular(pauses: &[Pause], members: &[usize], periodic: &PeriodicPauses) -> PauseKind {
     PauseKind {
         regular: true,
-        first_s: periodic.first_tooth_s(),
+        first_s: periodic.first_moment_s(),
         period_jitter_us: periodic.jitter_s * 1e6,
         ..described(pauses, members, periodic.period_s * 1e6)
     }
 }
 
-/// Returns pauses that fit no comb, by the decade of the length, because a few long ones differ from many short ones.
+/// Returns pauses that fit no period, by the decade of the length, because a few long ones differ from many short ones.
 fn irregular(pauses: &[Pause], left: &[usize], duration_s: f64) -> Vec<(PauseKind, Vec<usize>)> {
     let mut decades: std::collections::BTreeMap<i32, Vec<usize>> = Default::default();
     for &index in left {

@@ -1,12 +1,12 @@
-//! A comb: moments at a fixed distance, with gaps.
+//! Periodic pauses: moments at a fixed distance, with gaps.
 
 use crate::statistics::at_most;
 
-/// Permitted distance of a moment from its tooth, as a share of the period.
+/// Permitted distance of a pause from its moment, as a share of the period.
 const TOLERANCE: f64 = 0.03;
-/// Share of teeth that must have a pause.
+/// Share of moments that must have a pause.
 const FILLED: f64 = 0.6;
-/// Largest probability with which random moments may fill an accepted comb. It is small because many are tried.
+/// Largest probability with which random moments may fill an accepted period. It is small because many are tried.
 const CHANCE_MAX: f64 = 1e-6;
 /// Factor within which intervals count as one.
 const SAME_INTERVAL: f64 = 1.03;
@@ -20,7 +20,7 @@ const REACH: usize = 4;
 pub(super) struct PeriodicPauses {
     first_s: f64,
     pub(super) period_s: f64,
-    /// 90th percentile of the distance of its members from their teeth.
+    /// 90th percentile of the distance of its members from their moments.
     pub(super) jitter_s: f64,
 }
 
@@ -44,9 +44,9 @@ pub(super) fn candidates(times: &[f64]) -> Vec<f64> {
 }
 
 impl PeriodicPauses {
-    /// Returns the comb of about `period_s` through most of `times`. The period is known only to a few per cent, which
-    /// add up to a whole period after some tens of teeth. It is therefore fitted to a short stretch first, then to
-    /// longer and longer ones.
+    /// Returns the periodic pauses of about `period_s` through most of `times`. The period is known only to a few per
+    /// cent, which add up to a whole period after some tens of moments. It is therefore fitted to a short stretch first,
+    /// then to longer and longer ones.
     pub(super) fn fit(times: &[f64], period_s: f64) -> Option<PeriodicPauses> {
         let (first, last) = (*times.first()?, *times.last()?);
         // The first moment that another follows at the right distance.
@@ -69,53 +69,53 @@ impl PeriodicPauses {
     fn through(self, times: &[f64], stretch: f64) -> Option<PeriodicPauses> {
         let near = |time: &&f64| (**time - self.first_s).abs() <= stretch && self.has(**time);
         let members: Vec<(f64, f64)> =
-            times.iter().filter(near).map(|&time| (self.tooth(time), time)).collect();
+            times.iter().filter(near).map(|&time| (self.index(time), time)).collect();
         let n = members.len() as f64;
         let mean = |of: fn(&(f64, f64)) -> f64| members.iter().map(of).sum::<f64>() / n;
-        let (tooth, time) = (mean(|m| m.0), mean(|m| m.1));
-        let spread: f64 = members.iter().map(|m| (m.0 - tooth).powi(2)).sum();
+        let (index, time) = (mean(|m| m.0), mean(|m| m.1));
+        let spread: f64 = members.iter().map(|m| (m.0 - index).powi(2)).sum();
         if spread == 0.0 {
             return None;
         }
-        let slope = members.iter().map(|m| (m.0 - tooth) * (m.1 - time)).sum::<f64>() / spread;
+        let slope = members.iter().map(|m| (m.0 - index) * (m.1 - time)).sum::<f64>() / spread;
         // Tooth number 0 stays number 0.
         let fitted =
-            PeriodicPauses { first_s: time - slope * tooth, period_s: slope, jitter_s: 0.0 };
+            PeriodicPauses { first_s: time - slope * index, period_s: slope, jitter_s: 0.0 };
         let mut off: Vec<f64> = members.iter().map(|m| fitted.off(m.1).abs()).collect();
         off.sort_by(f64::total_cmp);
         let jitter_s = off[(off.len() * 9 / 10).min(off.len() - 1)];
         (slope > 0.0).then_some(PeriodicPauses { jitter_s, ..fitted })
     }
 
-    fn tooth(&self, time: f64) -> f64 {
+    fn index(&self, time: f64) -> f64 {
         ((time - self.first_s) / self.period_s).round()
     }
 
     fn off(&self, time: f64) -> f64 {
-        time - self.first_s - self.tooth(time) * self.period_s
+        time - self.first_s - self.index(time) * self.period_s
     }
 
-    /// Returns the first tooth that is not before the beginning.
-    pub(super) fn first_tooth_s(&self) -> f64 {
+    /// Returns the first moment that is not before the beginning.
+    pub(super) fn first_moment_s(&self) -> f64 {
         self.first_s.rem_euclid(self.period_s)
     }
 
-    /// Returns whether a moment is at one of its teeth.
+    /// Returns whether a time is at one of its moments.
     pub(super) fn has(&self, time: f64) -> bool {
         self.off(time).abs() <= TOLERANCE * self.period_s
     }
 
-    /// Returns whether the members fill most of its teeth over a time, and more of them than `pauses` at random moments
-    /// would. A random pause fills a tooth with a probability that follows from the tooth's width.
+    /// Returns whether the members fill most of its moments over a time, and more of them than `pauses` at random
+    /// moments would. A random pause fills a moment with a probability that follows from the tolerance.
     pub(super) fn is_filled(&self, members: usize, pauses: usize, duration_s: f64) -> bool {
-        let teeth = (duration_s / self.period_s).floor().max(members as f64);
+        let moments = (duration_s / self.period_s).floor().max(members as f64);
         let density = pauses as f64 / duration_s;
         let chance = -(-density * 2.0 * TOLERANCE * self.period_s).exp_m1();
-        let share = members as f64 / teeth;
-        // This number or more teeth with a pause is the same as the remaining number or fewer without.
-        let without = teeth as u64 - members as u64;
+        let share = members as f64 / moments;
+        // This number or more moments with a pause is the same as the remaining number or fewer without.
+        let without = moments as u64 - members as u64;
         share >= FILLED
             && share > chance
-            && at_most(without, teeth as u64, 1.0 - chance) < CHANCE_MAX
+            && at_most(without, moments as u64, 1.0 - chance) < CHANCE_MAX
     }
 }

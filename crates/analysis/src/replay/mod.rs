@@ -227,10 +227,10 @@ pub fn shortest(
     most: f64,
     measure: fn(&MissRate) -> f64,
 ) -> Option<f64> {
-    const MISSES_TO_TELL: f64 = 3.0;
+    const MISSES_NEEDED: f64 = 3.0;
     let is_kept = |rate: &MissRate| measure(rate) <= most;
     let says_little =
-        |rate: &MissRate| rate.instances as f64 * most < MISSES_TO_TELL && rate.min <= most;
+        |rate: &MissRate| rate.instances as f64 * most < MISSES_NEEDED && rate.min <= most;
     let kept = curve.iter().rev().take_while(|(_, rate)| is_kept(rate) || says_little(rate));
     kept.filter(|(_, rate)| is_kept(rate)).last().map(|(period_us, _)| *period_us)
 }

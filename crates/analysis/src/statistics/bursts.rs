@@ -112,8 +112,8 @@ mod tests {
         assert_eq!((none.clustering, none.min), (1.0, 0.0));
         assert_eq!(none.max, probability_max(0, 299, 0.95));
         // One in each of four blocks of 40 instances.
-        let apart = miss_rate(&at(1280, [0, 400, 800, 1200]), 32, 0.95);
-        assert_eq!((apart.clustering, apart.max), (1.0, probability_max(4, 1280, 0.95)));
+        let scattered = miss_rate(&at(1280, [0, 400, 800, 1200]), 32, 0.95);
+        assert_eq!((scattered.clustering, scattered.max), (1.0, probability_max(4, 1280, 0.95)));
         assert_eq!(miss_rate(&[], 32, 0.95).max, 1.0);
         assert_eq!((miss_rate(&[true; 64], 32, 0.95)).min, 1.0 - probability_max(0, 64, 0.95));
     }

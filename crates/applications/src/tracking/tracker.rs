@@ -160,8 +160,8 @@ impl Application for Tracker {
         if let Some(error) = self.track.iter().zip(&self.truth).enumerate().find_map(wrong) {
             return Err(error);
         }
-        let apart = self.truth.len().div_ceil(CHECKED_DIRECTLY);
-        for frame in (0..self.truth.len()).step_by(apart) {
+        let step = self.truth.len().div_ceil(CHECKED_DIRECTLY);
+        for frame in (0..self.truth.len()).step_by(step) {
             let spectra = &self.frames[frame * SPECTRUM..][..SPECTRUM];
             let direct = |place: usize| power(&self.hydrophones, place, spectra);
             let best = (0..self.grid.places()).max_by(|&a, &b| direct(a).total_cmp(&direct(b)));

@@ -130,26 +130,26 @@ impl Chain {
 
     /// Returns the nominal floating-point operations on a matrix in the whole chain. A corner turn has none.
     pub(crate) fn operations(&self) -> f64 {
-        let operations = self.works().into_iter().filter(|(function, _)| !function.turns());
+        let operations = self.all_work().into_iter().filter(|(function, _)| !function.turns());
         operations.map(|(_, work)| work.amount as f64).sum()
     }
 
     /// Returns the kinds of work of the chain's functions.
     pub fn kinds(&self) -> Vec<WorkKind> {
-        self.works().into_iter().map(|(_, work)| work.kind).collect()
+        self.all_work().into_iter().map(|(_, work)| work.kind).collect()
     }
 
     /// Returns each function with its work on a whole matrix.
-    fn works(&self) -> Vec<(&Function, Work)> {
-        let (mut rows, mut columns, mut works) = (self.rows, self.columns, Vec::new());
+    fn all_work(&self) -> Vec<(&Function, Work)> {
+        let (mut rows, mut columns, mut all_work) = (self.rows, self.columns, Vec::new());
         for function in self.stages.iter().flat_map(|stage| &stage.functions) {
-            works.push((function, function.kind().work(function, rows, columns)));
+            all_work.push((function, function.kind().work(function, rows, columns)));
             columns = function.columns(columns).unwrap_or(columns);
             if function.turns() {
                 std::mem::swap(&mut rows, &mut columns);
             }
         }
-        works
+        all_work
     }
 
     /// Returns the numbers of rows and columns of the result.

@@ -100,7 +100,7 @@ fn every_benchmark_runs(ranks: usize) {
     // Patterns, chains, corner turns and congestors have numbers of ranks of their own, and tests of their own.
     // Applications need problems that are large enough for their ranks. A steady stream has rates over time, and times
     // no event.
-    let apart = [
+    let excluded = [
         "pmp",
         "pipeline",
         "corner-turn",
@@ -116,7 +116,7 @@ fn every_benchmark_runs(ranks: usize) {
         "traffic",
     ];
     let all = catalogue().iter().map(|one| one.name);
-    let chosen: Vec<&str> = all.filter(|name| !apart.contains(name)).collect();
+    let chosen: Vec<&str> = all.filter(|name| !excluded.contains(name)).collect();
     let events = events(&chosen, ranks, &brief("0,1,8,3000"));
     let steps = events.iter().filter(|event| matches!(event, Event::Started { .. })).count();
     let (measured, skipped) = (measured(&events), skipped(&events));
@@ -165,12 +165,12 @@ fn a_process_switch_is_measured_only_on_one_processor() {
     let together = altered(&["process-switch"], 2, &brief("0"), |rank| rank.processor = Some(3));
     let together = together.unwrap();
     assert_eq!(measured(&together).len(), 1);
-    let apart = altered(&["process-switch"], 2, &brief("0"), |rank| {
+    let outcome = altered(&["process-switch"], 2, &brief("0"), |rank| {
         rank.processor = Some(rank.rank());
     });
-    let apart = apart.unwrap();
-    assert!(skipped(&apart)[0].1.contains("not bound to one processor"));
-    assert!(measured(&apart).is_empty());
+    let outcome = outcome.unwrap();
+    assert!(skipped(&outcome)[0].1.contains("not bound to one processor"));
+    assert!(measured(&outcome).is_empty());
 }
 
 #[test]

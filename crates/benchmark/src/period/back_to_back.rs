@@ -33,41 +33,41 @@ const STEADY_MAX: u64 = 32 * FILLING;
 const EVEN: f64 = 1e-3;
 
 /// One rank's part of some instances, in the variant with this number.
-pub(crate) type Ways<'a> =
+pub(crate) type VariantBody<'a> =
     &'a mut dyn FnMut(usize, &mut dyn Rank, &Trial, &mut Deadlines) -> Result<()>;
 
-/// Returns for each round the time of an instance in each of `ways` variants, in microseconds, at rank 0; nothing at
+/// Returns for each round the time of an instance in each of `variants` variants, in microseconds, at rank 0; nothing at
 /// the other ranks. Collective. It also serves as the warm-up of the first variant. If a second round equals the first,
 /// one round is returned.
 pub(crate) fn back_to_back(
     bench: &mut Bench<'_>,
-    ways: usize,
-    body: Ways<'_>,
+    variants: usize,
+    body: VariantBody<'_>,
 ) -> Result<Vec<Vec<f64>>> {
     let settings = &bench.settings.real_time;
     os_isolation::apply(bench.rank, settings.os_isolation, &bench.step.parameters)?;
-    let way = Cell::new(0);
+    let variant_now = Cell::new(0);
     let mut in_this_way = |rank: &mut dyn Rank, trial: &Trial, deadlines: &mut Deadlines| {
-        body(way.get(), rank, trial, deadlines)
+        body(variant_now.get(), rank, trial, deadlines)
     };
     let mut segments = TrialSegments::new(&mut in_this_way, bench.overheads.agreement);
     if bench.rank.describe().is_steady {
-        let mut round = Vec::with_capacity(ways);
-        for number in 0..ways {
-            way.set(number);
+        let mut round = Vec::with_capacity(variants);
+        for number in 0..variants {
+            variant_now.set(number);
             round.extend(steady_us(bench.rank, &mut segments)?);
         }
         os_isolation::restore(bench.rank);
         return Ok(Some(round).filter(|round| !round.is_empty()).into_iter().collect());
     }
     let guess = first_guess::measure(bench.rank, &mut segments, settings.trial_s())?;
-    let (instances, all_s) = (instances(settings, guess, ways), all_s(settings, ways));
+    let (instances, all_s) = (instances(settings, guess, variants), all_s(settings, variants));
     let begin = bench.rank.now();
     let mut rounds = Vec::new();
     loop {
-        let mut round = Vec::with_capacity(ways);
-        for number in 0..ways {
-            way.set(number);
+        let mut round = Vec::with_capacity(variants);
+        for number in 0..variants {
+            variant_now.set(number);
             let short = segments.run(bench.rank, TimeSpan::ZERO, FILLING)?;
             let long = segments.run(bench.rank, TimeSpan::ZERO, instances)?;
             round.extend(each_us(&short, &long));
@@ -156,19 +156,19 @@ fn all_alike(rounds: &[Vec<f64>]) -> bool {
 }
 
 /// Estimates the time of [`back_to_back`] in seconds.
-pub(crate) fn rounds_last_s(settings: &Settings, ways: usize) -> f64 {
-    all_s(&settings.real_time, ways)
+pub(crate) fn rounds_last_s(settings: &Settings, variants: usize) -> f64 {
+    all_s(&settings.real_time, variants)
 }
 
-fn all_s(settings: &RealTime, ways: usize) -> f64 {
-    let wanted_s = SHARE_OF_TRIAL * settings.trial_s() * (ROUNDS * ways) as f64;
+fn all_s(settings: &RealTime, variants: usize) -> f64 {
+    let wanted_s = SHARE_OF_TRIAL * settings.trial_s() * (ROUNDS * variants) as f64;
     let limit_s = settings.search_limit_s.map_or(f64::INFINITY, |all_s| SHARE_OF_SEARCH * all_s);
     wanted_s.min(limit_s)
 }
 
 /// Returns the number of instances of one variant in a round, if an instance takes about `each`.
-fn instances(settings: &RealTime, each: TimeSpan, ways: usize) -> u64 {
-    let part_s = all_s(settings, ways) / (ROUNDS * ways) as f64;
+fn instances(settings: &RealTime, each: TimeSpan, variants: usize) -> u64 {
+    let part_s = all_s(settings, variants) / (ROUNDS * variants) as f64;
     let instances = match settings.instances {
         Some(of_a_trial) => SHARE_OF_TRIAL * of_a_trial as f64,
         None => part_s / each.as_s(),
@@ -266,10 +266,10 @@ mod tests {
                 // microsecond more in each part; the first guess takes five segments of 1, 4, 16, 64 and 256, and each part
                 // two.
                 let mut segments = 0_u64;
-                let found = back_to_back(&mut bench, 2, &mut |way, rank, trial, deadlines| {
+                let found = back_to_back(&mut bench, 2, &mut |variant, rank, trial, deadlines| {
                     for instance in 0..trial.instances {
                         let part = segments.saturating_sub(5) / 2;
-                        time.set(time.get() + [30, 20][way] * 1_000_000 + part * slower_ps);
+                        time.set(time.get() + [30, 20][variant] * 1_000_000 + part * slower_ps);
                         deadlines.ended(instance, 0, rank.now());
                     }
                     segments += 1;

@@ -136,7 +136,7 @@ impl Deadlines {
 
     /// Records that this rank does something other than polling.
     #[inline]
-    pub(crate) fn works(&mut self) {
+    pub(crate) fn note_work(&mut self) {
         self.polled = None;
     }
 

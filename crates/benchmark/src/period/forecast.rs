@@ -8,7 +8,7 @@ use record::{Forecast as ForecastRecord, ForecastPoint, Trial as TrialRecord};
 use super::acceptance::Acceptance;
 use super::decision::ExpectedVerdicts;
 use super::notes::Interruption;
-use super::outcome::Known;
+use super::outcome::SearchBasis;
 use super::schedule::Schedule;
 use super::segment::TrialSegment;
 use crate::settings::RealTime;
@@ -41,7 +41,7 @@ pub(super) struct Forecast {
     recording: Recording,
     /// The pauses that ranks observed in the recorded run.
     seen: Vec<Observed>,
-    known: Known,
+    basis: SearchBasis,
     wanted: Acceptance,
     pace: f64,
     /// Curve of miss rates of the recording at this pace.
@@ -101,7 +101,7 @@ impl Forecast {
     pub(super) fn new(
         run: &TrialSegment,
         alone_ps: &[u64],
-        known: Known,
+        basis: SearchBasis,
         wanted: Acceptance,
         explains: bool,
     ) -> Result<Forecast, String> {
@@ -112,7 +112,7 @@ impl Forecast {
         let latency_us = alone.get(alone.len() / 2).copied().unwrap_or_default();
         let recording = Recording::new(&ends_us, latency_us)
             .map_err(|short| format!("nothing was predicted: {short}"))?;
-        let recording = recording.with_source(known.source);
+        let recording = recording.with_source(basis.source);
         let pause = |&(rank, pause): &(usize, Interruption)| Observed {
             rank,
             stage: pause.stage.map(|stage| stage as usize),
@@ -123,7 +123,7 @@ impl Forecast {
         let mut forecast = Forecast {
             recording,
             seen,
-            known,
+            basis,
             wanted,
             pace: 1.0,
             recorded: Vec::new(),
@@ -141,7 +141,7 @@ impl Forecast {
 
     /// Returns the job at a period.
     fn job(&self, period_us: f64) -> Replayed {
-        let Known { waiting, settling, .. } = self.known;
+        let SearchBasis { waiting, settling, .. } = self.basis;
         Replayed { period_us, waiting, settling, pace: self.pace }
     }
 
@@ -268,7 +268,7 @@ mod tests {
                 end_ps
             })
             .collect();
-        Forecast::new(&run(ends), &[20_000_000; 9], Known::default(), WANTED, true).unwrap()
+        Forecast::new(&run(ends), &[20_000_000; 9], SearchBasis::default(), WANTED, true).unwrap()
     }
 
     fn trial(period_us: f64, missed: u64) -> TrialRecord {
@@ -376,7 +376,7 @@ mod tests {
         // 12 % of 9 s contain 10 800 instances of 100 us.
         assert_eq!(instances(TimeSpan::from_us(100), 9.0), Ok(10_800));
         assert_eq!(instances(TimeSpan::from_ps(1), 9.0), Ok(INSTANCES_MAX));
-        let few = Forecast::new(&run(vec![1, 2, 3]), &[1], Known::default(), WANTED, false)
+        let few = Forecast::new(&run(vec![1, 2, 3]), &[1], SearchBasis::default(), WANTED, false)
             .err()
             .unwrap();
         assert!(few.contains("3 recorded instances are too few"), "{few}");

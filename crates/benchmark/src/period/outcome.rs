@@ -7,7 +7,7 @@ use record::PeriodSearch;
 
 /// The information about a job before the search for its period.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct SearchBasis {
     /// Approximate time of an instance, so that it need not be measured. It is known at every rank or at none, and rank
     /// 0's value counts.
     pub(crate) each: Option<TimeSpan>,

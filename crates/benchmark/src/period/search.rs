@@ -7,7 +7,7 @@ use super::acceptance::{Acceptance, Limits};
 use super::command::Command;
 use super::deadlines::Body;
 use super::decision::{Answer, Decision, NextStep, NextToConfirm, SearchRange, Verdict};
-use super::outcome::{Known, SearchOutcome};
+use super::outcome::{SearchBasis, SearchOutcome};
 use super::schedule::Schedule;
 use super::segment::TrialSegments;
 use super::trials::{Confirmed, TrialRunner};
@@ -29,20 +29,20 @@ const SHORTEST: TimeSpan = TimeSpan::from_ns(10);
 /// Any error of the contract, after the trials so far have been reported; [`Error::Program`] for a period that the
 /// clock cannot resolve.
 pub(crate) fn find(bench: &mut Bench<'_>, body: Body<'_>) -> Result<SearchOutcome> {
-    find_knowing(bench, Known::default(), body)
+    find_from(bench, SearchBasis::default(), body)
 }
 
 /// As [`find`], for a job with known properties.
-pub(crate) fn find_knowing(
+pub(crate) fn find_from(
     bench: &mut Bench<'_>,
-    known: Known,
+    basis: SearchBasis,
     body: Body<'_>,
 ) -> Result<SearchOutcome> {
-    let known = Known { begun: known.begun.or(Some(bench.rank.now())), ..known };
+    let basis = SearchBasis { begun: basis.begun.or(Some(bench.rank.now())), ..basis };
     let settings = &bench.settings.real_time;
     let step = bench.rank.clock().resolution;
-    let asked = settings.period_s.map(TimeSpan::from_s);
-    if let Some(period) = asked {
+    let requested = settings.period_s.map(TimeSpan::from_s);
+    if let Some(period) = requested {
         check_period(period, step)?;
     }
     let guess = settings.guess_s.map(TimeSpan::from_s);
@@ -50,7 +50,7 @@ pub(crate) fn find_knowing(
     let outcomes = os_isolation::apply(bench.rank, settings.os_isolation, &bench.step.parameters)?;
     let limits = Limits::of(settings.required);
     let mut segments = TrialSegments::new(body, bench.overheads.agreement).within(limits);
-    let guess = match asked.or(guess).or(known.each) {
+    let guess = match requested.or(guess).or(basis.each) {
         Some(guess) => guess,
         None => first_guess::measure(bench.rank, &mut segments, settings.trial_s())?,
     };
@@ -60,8 +60,8 @@ pub(crate) fn find_knowing(
         os_isolation::restore(bench.rank);
         return found;
     }
-    let mut runner = TrialRunner::new(bench, segments, known);
-    let answer = match asked {
+    let mut runner = TrialRunner::new(bench, segments, basis);
+    let answer = match requested {
         Some(period) => one_period(&mut runner, period)?,
         None => {
             let repeats = if runner.is_steady { 1 } else { settings.repeats };

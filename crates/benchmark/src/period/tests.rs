@@ -111,15 +111,15 @@ fn a_rare_pause_is_forgiven_within_the_wanted_miss_rate_and_not_beyond() {
 
 #[test]
 fn one_period_that_is_asked_for_is_kept_up_and_judged() {
-    for (asked_us, sustained) in [(5.0, false), (21.0, true)] {
-        let real_time = RealTime { period_s: Some(asked_us / 1e6), ..quickly() };
+    for (requested_us, sustained) in [(5.0, false), (21.0, true)] {
+        let real_time = RealTime { period_s: Some(requested_us / 1e6), ..quickly() };
         let (found, _) = search_alone(real_time, |_| 20 * US);
         let search = found.unwrap().search.unwrap();
         assert_eq!((search.end, search.trials.len()), (SearchEnd::OnePeriod, 1));
-        assert_eq!(search.trials[0].sustained, sustained, "{asked_us}");
+        assert_eq!(search.trials[0].sustained, sustained, "{requested_us}");
         // A period that is too short is given up early: 20 ms contain 4000 instances of 5 µs.
-        let planned = (20_000.0 / asked_us) as u64;
-        assert_eq!(search.trials[0].instances < planned / 2, !sustained, "{asked_us}");
+        let planned = (20_000.0 / requested_us) as u64;
+        assert_eq!(search.trials[0].instances < planned / 2, !sustained, "{requested_us}");
     }
 }
 
@@ -220,8 +220,9 @@ fn one_burst_of_misses_refuses_no_period() {
     // Instances 2000 to 2039 take 100 µs, all others 20. With 40 µs each the burst ends 40 * 60 µs late, which 120 more
     // instances catch up: 160 of 5000 are missed, three times the permitted number, by one burst.
     let cost = |run: u64| if (2000..2040).contains(&run) { 100 * US } else { 20 * US };
-    let asked = RealTime { period_s: Some(40e-6), instances: Some(5000), ..RealTime::default() };
-    let search = search_alone(asked, cost).0.unwrap().search.unwrap();
+    let requested =
+        RealTime { period_s: Some(40e-6), instances: Some(5000), ..RealTime::default() };
+    let search = search_alone(requested, cost).0.unwrap().search.unwrap();
     let trial = &search.trials[0];
     assert!((150..170).contains(&trial.missed) && !trial.sustained && !trial.refused, "{trial:?}");
     assert_eq!((search.longest_refused_us, search.shortest_sustained_us), (None, None));

@@ -14,7 +14,7 @@ use super::command::Command;
 use super::decision::{ExpectedVerdicts, Verdict};
 use super::forecast::{Confirmation, Forecast};
 use super::instances::{Instances, record_of};
-use super::outcome::{Known, PERIODS_PER_WAITING};
+use super::outcome::{PERIODS_PER_WAITING, SearchBasis};
 use super::schedule::Schedule;
 use super::segment::{INSTANCES_MAX, TrialSegment, TrialSegments};
 use crate::bench::Bench;
@@ -50,7 +50,7 @@ pub(super) struct TrialRunner<'a, 'b> {
     bench: &'a mut Bench<'b>,
     segments: TrialSegments<'a>,
     /// Known properties of the job.
-    known: Known,
+    basis: SearchBasis,
     wanted: Acceptance,
     limits: Limits,
     begin: Time,
@@ -96,17 +96,21 @@ pub(super) enum Confirmed {
 }
 
 impl<'a, 'b> TrialRunner<'a, 'b> {
-    pub(super) fn new(bench: &'a mut Bench<'b>, segments: TrialSegments<'a>, known: Known) -> Self {
+    pub(super) fn new(
+        bench: &'a mut Bench<'b>,
+        segments: TrialSegments<'a>,
+        basis: SearchBasis,
+    ) -> Self {
         let miss_rate = bench.settings.real_time.miss_rate;
         let confidence = bench.settings.confidence;
         let is_steady = bench.rank.describe().is_steady;
         let schedule = Schedule::new(&bench.settings.real_time).on_machine(is_steady);
         let limits = Limits::of(bench.settings.real_time.required);
-        let begin = known.begun.unwrap_or_else(|| bench.rank.now());
+        let begin = basis.begun.unwrap_or_else(|| bench.rank.now());
         TrialRunner {
             bench,
             segments,
-            known,
+            basis,
             wanted: Acceptance { miss_rate, confidence },
             limits,
             begin,
@@ -220,7 +224,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
     /// Returns the time from one instance to the next in seconds. Those that take longer than the period end later than it
     /// says.
     fn pace_s(&self, period: TimeSpan) -> f64 {
-        period.max(self.known.each.unwrap_or_default()).as_s()
+        period.max(self.basis.each.unwrap_or_default()).as_s()
     }
 
     /// Returns the number of instances of `period` that the resumed run has made.
@@ -258,15 +262,15 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
     pub(super) fn confirm(&mut self, period: TimeSpan) -> Result<Confirmed> {
         let wanted = self.to_be_confirmed();
         let trial = self.planned(period).min(INSTANCES_MAX);
-        let asked = trial.saturating_mul(u64::from(self.schedule.times));
+        let requested = trial.saturating_mul(u64::from(self.schedule.times));
         let left_s = self.schedule.confirming_s - self.spent_s();
         let planned = match self.schedule.to_its_end {
-            true => asked,
-            false => asked.min((left_s.max(0.0) / self.pace_s(period)) as u64),
+            true => requested,
+            false => requested.min((left_s.max(0.0) / self.pace_s(period)) as u64),
         };
         // The first confirmation is made even if it is late, if the user requested it.
         let may_begin = left_s > 0.0 || (self.schedule.to_its_end && self.failed.is_empty());
-        if !may_begin || (planned < asked && planned < wanted.instances_needed()) {
+        if !may_begin || (planned < requested && planned < wanted.instances_needed()) {
             return Ok(Confirmed::NoTime);
         }
         let begin_s = self.spent_s();
@@ -344,7 +348,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
 
     /// Returns the number of instances of a segment in which a job catches up with those that may wait.
     fn for_waiting(&self) -> u64 {
-        PERIODS_PER_WAITING * self.known.waiting
+        PERIODS_PER_WAITING * self.basis.waiting
     }
 
     /// Runs a segment of a trial after `made` of its instances.

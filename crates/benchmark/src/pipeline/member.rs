@@ -135,7 +135,7 @@ fn advance(parts: &mut [MemberPart], flow: &mut Flow<'_>) -> Result<bool> {
     }
     let readiness = |part: &MemberPart| part.readiness(flow.trial, flow.mode);
     if let Some(ready) = parts.iter().position(|part| readiness(part) == Readiness::Now) {
-        flow.deadlines.works();
+        flow.deadlines.note_work();
         hear_requests(parts, flow)?;
         parts[ready].step(flow)?;
         return Ok(true);
@@ -155,19 +155,19 @@ fn advance(parts: &mut [MemberPart], flow: &mut Flow<'_>) -> Result<bool> {
                     flow.rank.wait_until(time);
                     flow.deadlines.began(time, flow.rank.now());
                 }
-                flow.deadlines.works();
+                flow.deadlines.note_work();
                 parts[gated].step(flow)?;
             } else if let Some(ended) = flow.waiting.any_that_ended(flow.rank)? {
                 take(parts, ended);
             } else if flow.rank.skip_idle_polls(time)? {
-                flow.deadlines.works();
+                flow.deadlines.note_work();
             }
         }
         None if flow.waiting.is_empty() && parts.iter().all(MemberPart::is_done) => {
             return Ok(false);
         }
         None => {
-            flow.deadlines.works();
+            flow.deadlines.note_work();
             let ended = flow.waiting.next(flow.rank)?;
             take(parts, ended);
         }
@@ -182,8 +182,8 @@ fn hear_requests(parts: &mut [MemberPart], flow: &mut Flow<'_>) -> Result<()> {
         let Some(ended) = heard else { break };
         let (level, ..) = ended;
         take(parts, ended);
-        let asked = parts.iter_mut().find(|part| part.level == level);
-        asked.map_or(Ok(()), |part| part.advance(flow))?;
+        let requested = parts.iter_mut().find(|part| part.level == level);
+        requested.map_or(Ok(()), |part| part.advance(flow))?;
     }
     Ok(())
 }

@@ -45,6 +45,6 @@ pub(crate) use member::Member;
 pub(crate) use mode::Mode;
 pub use predicted::matrix_us;
 pub(crate) use results::{Profile, profile};
-pub(crate) use rounds::{WAYS, computing_us, in_rounds};
+pub(crate) use rounds::{VARIANTS, computing_us, in_rounds};
 pub(crate) use sink::SETTLING;
 pub(crate) use source_times::source_of;

@@ -99,11 +99,11 @@ impl Outgoing {
         let mut at = 0;
         while at < self.queue.len() {
             let to = self.queue[at].0;
-            let asked = match to == self.me {
-                true => swaps.asked(self.level + 1),
+            let requested = match to == self.me {
+                true => swaps.is_requested(self.level + 1),
                 false => receiver(&mut self.receivers, to).credit > 0,
             };
-            if !asked {
+            if !requested {
                 // Later blocks for the same receiver wait, too, because it identifies its messages by their order.
                 at += 1;
                 continue;
@@ -137,7 +137,7 @@ impl Outgoing {
     }
 
     /// Records a received request.
-    pub(super) fn asked(&mut self, from: usize, empty: Buffer) {
+    pub(super) fn take_request(&mut self, from: usize, empty: Buffer) {
         let receiver = receiver(&mut self.receivers, from);
         receiver.empty = Some(empty);
         receiver.credit += 1;

@@ -9,7 +9,7 @@ use super::results::{MetricSeries, Profile};
 
 /// Variants of a round in the order of its numbers: the chain, its functions, its messages. Without a period no stage
 /// waits for the clock.
-pub(crate) const WAYS: [Mode; 3] = [Mode::SelfTimed, Mode::FunctionsOnly, Mode::MessagesOnly];
+pub(crate) const VARIANTS: [Mode; 3] = [Mode::SelfTimed, Mode::FunctionsOnly, Mode::MessagesOnly];
 
 /// Numbers of a round, in microseconds a matrix.
 struct Round {

@@ -90,7 +90,7 @@ impl SourcePart {
 
     pub(super) fn take(&mut self, purpose: Purpose, came: Arrived) {
         match purpose {
-            Purpose::Request { from } => self.outgoing.asked(from, came.buffer()),
+            Purpose::Request { from } => self.outgoing.take_request(from, came.buffer()),
             Purpose::Sent(_) => {
                 self.outgoing.sent();
                 self.matrices[self.matrix as usize % MATRICES][self.taken] = came.buffer();

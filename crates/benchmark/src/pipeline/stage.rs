@@ -245,7 +245,7 @@ impl StagePart {
         match purpose {
             Purpose::Piece { slot, piece } => self.inlet.take(slot, piece, came),
             Purpose::Lent { slot } => self.inlet.take_lent(slot, came.buffer()),
-            Purpose::Request { from } => self.outgoing.asked(from, came.buffer()),
+            Purpose::Request { from } => self.outgoing.take_request(from, came.buffer()),
             Purpose::Sent(place) => {
                 self.outgoing.sent();
                 match place {

@@ -37,7 +37,7 @@ impl BufferSwaps {
     }
 
     /// Returns whether `level` waits for a piece.
-    pub(super) fn asked(&self, level: usize) -> bool {
+    pub(super) fn is_requested(&self, level: usize) -> bool {
         !self.open[level].is_empty()
     }
 
@@ -104,7 +104,7 @@ mod tests {
         let (level, purpose, buffer) = next(&mut swaps);
         assert_eq!((level, purpose), (1, Purpose::Sent(BufferPlace::Slot(4))));
         assert_eq!(buffer[..], [0; 8]);
-        assert!(swaps.next().is_none() && swaps.asked(2) && !swaps.asked(1));
+        assert!(swaps.next().is_none() && swaps.is_requested(2) && !swaps.is_requested(1));
     }
 
     #[test]

@@ -19,8 +19,8 @@ const AFTER: &str = "after";
 /// hand-over, and with it of every message. Only a limit that is measured close to the numbers that are compared with
 /// it shows that. See docs/measurements.md#two-performance-states.
 pub(super) fn repeat_hand_over(launch: &mut Launch, settings: &Settings) {
-    let apart = matches!(launch.placement, Placement::Spread | Placement::InOrder);
-    if launch.ranks < 2 || !apart {
+    let have_own_processors = matches!(launch.placement, Placement::Spread | Placement::InOrder);
+    if launch.ranks < 2 || !have_own_processors {
         return;
     }
     let group = |step: &Step| find(&step.benchmark).map_or("", |benchmark| benchmark.group.name());

@@ -38,12 +38,12 @@ pub enum PlanError {
         wanted: Vec<usize>,
     },
     /// None of the selected benchmarks can be made by some of the requested algorithms.
-    #[error("no benchmark of the selection has an algorithm `{wanted}`{}", has(.known))]
+    #[error("no benchmark of the selection has an algorithm `{wanted}`{}", has(.available))]
     Algorithms {
         /// The requested algorithms.
         wanted: String,
         /// Names of the benchmarks that have algorithms, each with those.
-        known: Vec<(&'static str, Vec<&'static str>)>,
+        available: Vec<(&'static str, Vec<&'static str>)>,
     },
     /// No benchmark of the selection takes any of the requested sizes.
     #[error("no benchmark of the selection takes the sizes {}: {}", .wanted.join(", "), .benchmarks.join(", "))]
@@ -54,17 +54,17 @@ pub enum PlanError {
         benchmarks: Vec<&'static str>,
     },
     /// No case of the selection has a parameter.
-    #[error("no case of the selection has a parameter `{name}`{}{}", suggested(.nearest), parameters(.known))]
+    #[error("no case of the selection has a parameter `{name}`{}{}", suggested(.nearest), parameters(.available))]
     Parameter {
         /// The parameter.
         name: String,
         /// The most similar one, if one is similar.
         nearest: Option<String>,
         /// The parameters of the cases.
-        known: Vec<String>,
+        available: Vec<String>,
     },
     /// No case of the selection has a value of a parameter.
-    #[error("no case of the selection has {name}={value}{}; there are {name}={}", suggested(.nearest), .known.join(","))]
+    #[error("no case of the selection has {name}={value}{}; there are {name}={}", suggested(.nearest), .available.join(","))]
     Value {
         /// The parameter.
         name: String,
@@ -73,15 +73,15 @@ pub enum PlanError {
         /// The most similar one, if one is similar.
         nearest: Option<String>,
         /// The values in the cases.
-        known: Vec<String>,
+        available: Vec<String>,
     },
     /// No case of the selection has the requested values of parameters together.
-    #[error("no case of the selection has {}{}", only(.wanted), cases_have(.known))]
+    #[error("no case of the selection has {}{}", only(.wanted), cases_have(.available))]
     Only {
         /// The requested values.
         wanted: Vec<(String, Vec<String>)>,
         /// Values of these parameters in the cases of the selection.
-        known: Vec<(String, Vec<String>)>,
+        available: Vec<(String, Vec<String>)>,
     },
 }
 
@@ -89,10 +89,10 @@ fn suggested(nearest: &Option<String>) -> String {
     nearest.as_ref().map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
-fn parameters(known: &[String]) -> String {
-    match known.is_empty() {
+fn parameters(available: &[String]) -> String {
+    match available.is_empty() {
         true => "; they have none".into(),
-        false => format!("; there are {}", known.join(", ")),
+        false => format!("; there are {}", available.join(", ")),
     }
 }
 
@@ -101,14 +101,14 @@ fn only(wanted: &[(String, Vec<String>)]) -> String {
     wanted.iter().map(one).collect::<Vec<_>>().join(" and ")
 }
 
-fn cases_have(known: &[(String, Vec<String>)]) -> String {
-    if known.is_empty() { String::new() } else { format!("; there are {}", only(known)) }
+fn cases_have(available: &[(String, Vec<String>)]) -> String {
+    if available.is_empty() { String::new() } else { format!("; there are {}", only(available)) }
 }
 
-fn has(known: &[(&'static str, Vec<&'static str>)]) -> String {
+fn has(available: &[(&'static str, Vec<&'static str>)]) -> String {
     let one =
         |(benchmark, names): &(&str, Vec<&str>)| format!("; {benchmark} has {}", names.join(", "));
-    known.iter().map(one).collect()
+    available.iter().map(one).collect()
 }
 
 fn list(counts: &[usize]) -> String {
@@ -197,9 +197,9 @@ fn unknown_values(
         let found: BTreeSet<String> = found.map(ToString::to_string).collect();
         (name.clone(), found.into_iter().collect::<Vec<_>>())
     };
-    let known = settings.only.iter().map(|(name, _)| values(name));
-    let known = known.filter(|(_, values)| !values.is_empty()).collect();
-    PlanError::Only { wanted: settings.only.clone(), known }
+    let available = settings.only.iter().map(|(name, _)| values(name));
+    let available = available.filter(|(_, values)| !values.is_empty()).collect();
+    PlanError::Only { wanted: settings.only.clone(), available }
 }
 
 /// Returns the benchmarks of the selection that have none of the requested algorithms. A plan leaves them out.
@@ -230,8 +230,8 @@ fn check_algorithms(selection: &[&Benchmark], settings: &Settings) -> Result<(),
     let names = |benchmark: &&Benchmark| {
         (benchmark.name, benchmark.algorithms.iter().map(|one| one.name()).collect())
     };
-    let known = with_algorithms.map(names).collect();
-    Err(PlanError::Algorithms { wanted: missing.join(", "), known })
+    let available = with_algorithms.map(names).collect();
+    Err(PlanError::Algorithms { wanted: missing.join(", "), available })
 }
 
 fn counts(

@@ -49,11 +49,11 @@ fn check_parameters(planned: &[Planned], settings: &Settings) -> Result<(), Plan
         return Ok(());
     }
     let all = Settings { only: Vec::new(), ..settings.clone() };
-    let mut known: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut available: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (benchmark, counts) in planned {
         for step in counts.iter().flat_map(|&count| steps(benchmark, count, &all)) {
             for (name, value) in step.parameters {
-                known.entry(name).or_default().insert(value.to_string());
+                available.entry(name).or_default().insert(value.to_string());
             }
         }
     }
@@ -61,17 +61,17 @@ fn check_parameters(planned: &[Planned], settings: &Settings) -> Result<(), Plan
         most_similar(unknown, names.map(String::as_str), SIMILAR).map(String::from)
     };
     for (name, values) in &settings.only {
-        let Some(known_values) = known.get(name) else {
-            let nearest = nearest(name, &mut known.keys());
-            let known = known.into_keys().collect();
-            return Err(PlanError::Parameter { name: name.clone(), nearest, known });
+        let Some(available_values) = available.get(name) else {
+            let nearest = nearest(name, &mut available.keys());
+            let available = available.into_keys().collect();
+            return Err(PlanError::Parameter { name: name.clone(), nearest, available });
         };
-        if let Some(value) = values.iter().find(|value| !known_values.contains(*value)) {
+        if let Some(value) = values.iter().find(|value| !available_values.contains(*value)) {
             return Err(PlanError::Value {
                 name: name.clone(),
                 value: value.clone(),
-                nearest: nearest(value, &mut known_values.iter()),
-                known: known_values.iter().cloned().collect(),
+                nearest: nearest(value, &mut available_values.iter()),
+                available: available_values.iter().cloned().collect(),
             });
         }
     }
@@ -167,7 +167,7 @@ struct Groups(Vec<(String, Vec<&'static str>)>);
 
 impl Groups {
     fn add(&mut self, text: String, name: &'static str) {
-        match self.0.iter_mut().find(|(known, _)| *known == text) {
+        match self.0.iter_mut().find(|(earlier, _)| *earlier == text) {
             Some((_, names)) => names.push(name),
             None => self.0.push((text, vec![name])),
         }

@@ -116,8 +116,8 @@ fn unasked_blocks_of_many_ranks_stay_small() {
         launches[0].job.steps.last().unwrap().size_bytes
     };
     assert_eq!([2, 4, 16, 64].map(largest), [4 << 20, 4 << 20, 1 << 20, 256 << 10]);
-    let asked = planned(&["all-to-all"], Some(&[64]), &sizes("4MiB"));
-    assert_eq!(asked[0].job.steps.len(), 1);
+    let requested = planned(&["all-to-all"], Some(&[64]), &sizes("4MiB"));
+    assert_eq!(requested[0].job.steps.len(), 1);
 }
 
 #[test]

@@ -36,11 +36,11 @@ impl Function {
         };
         let parameters = kind.about().parameters;
         if let Some(unknown) =
-            numbers.keys().find(|key| parameters.iter().all(|known| known.name != key.as_str()))
+            numbers.keys().find(|key| parameters.iter().all(|one| one.name != key.as_str()))
         {
             let names: Vec<_> = parameters.iter().map(|one| format!("`{}`", one.name)).collect();
-            let known = if names.is_empty() { "none".into() } else { names.join(", ") };
-            return Err(format!("`{name}` has no parameter `{unknown}`; it has {known}"));
+            let expected = if names.is_empty() { "none".into() } else { names.join(", ") };
+            return Err(format!("`{name}` has no parameter `{unknown}`; it has {expected}"));
         }
         for parameter in parameters {
             match numbers.get(parameter.name) {
@@ -75,8 +75,8 @@ impl Function {
     /// Returns the number in the file, or the default.
     pub(super) fn number(&self, parameter: &str) -> usize {
         let default = || {
-            let known = self.kind().about().parameters.iter().find(|known| known.name == parameter);
-            known.and_then(|known| known.default).unwrap_or_default()
+            let found = self.kind().about().parameters.iter().find(|found| found.name == parameter);
+            found.and_then(|found| found.default).unwrap_or_default()
         };
         self.numbers.get(parameter).copied().unwrap_or_else(default)
     }

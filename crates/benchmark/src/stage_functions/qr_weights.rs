@@ -125,8 +125,8 @@ fn weights_by_elimination(row: &[Complex64], steering: &[Complex64]) -> Vec<Comp
     }
     let mut weights = vec![Complex64::default(); n];
     for i in (0..n).rev() {
-        let known: Complex64 = (i + 1..n).map(|j| c[i][j] * weights[j]).sum();
-        weights[i] = (c[i][n] - known) / c[i][i];
+        let solved: Complex64 = (i + 1..n).map(|j| c[i][j] * weights[j]).sum();
+        weights[i] = (c[i][n] - solved) / c[i][i];
     }
     let gain: Complex64 = steering.iter().zip(&weights).map(|(s, w)| s.conj() * w).sum();
     weights.iter().map(|weight| weight / gain).collect()

@@ -160,9 +160,9 @@ impl<'a> Controller<'a> {
         if let Start::Time { slack } = self.start
             && share > LATE_SHARE_MAX
         {
-            let hopeless = self.late_chunks >= LATE_CHUNKS_MAX || self.spent >= self.limit;
+            let cannot_meet = self.late_chunks >= LATE_CHUNKS_MAX || self.spent >= self.limit;
             self.start =
-                if hopeless { Start::Barrier } else { Start::Time { slack: slack.times(2) } };
+                if cannot_meet { Start::Barrier } else { Start::Time { slack: slack.times(2) } };
         }
     }
 

@@ -66,11 +66,11 @@ impl Plans {
 
     /// Adds the ranges of a collective. Within a factor of two of a length, no plan occurs twice.
     fn add(&mut self, collective: Collective, most_bytes: u64) {
-        let mut range = self.way(collective, 0);
+        let mut range = self.range_at(collective, 0);
         self.ranges.push(range);
         let mut bytes = ELEMENT_BYTES;
         while bytes <= most_bytes {
-            while !self.way(collective, bytes).goes_as(&range) {
+            while !self.range_at(collective, bytes).goes_as(&range) {
                 range = self.next_range(&range, bytes);
                 self.ranges.push(range);
             }
@@ -84,15 +84,15 @@ impl Plans {
         let (mut same, mut other) = (range.from_bytes.max(other_bytes / 2), other_bytes);
         while same + unit < other {
             let middle = (same + other) / 2 / unit * unit;
-            match self.way(collective, middle).goes_as(range) {
+            match self.range_at(collective, middle).goes_as(range) {
                 true => same = middle,
                 false => other = middle,
             }
         }
-        self.way(collective, other)
+        self.range_at(collective, other)
     }
 
-    fn way(&self, collective: Collective, bytes: u64) -> PlanRange {
+    fn range_at(&self, collective: Collective, bytes: u64) -> PlanRange {
         let element_bytes = collective.unit_bytes() as usize;
         let shape = CallShape { collective, bytes: bytes as usize, element_bytes };
         let plan = select(shape, self.ranks, self.topology, &self.capabilities);
@@ -121,8 +121,8 @@ impl PlanRange {
             Collective::AllToAll => None,
             _ => one.piece_bytes,
         };
-        let way = |one: &PlanRange| (one.transport, one.owners, one.own_block_first, pieces(one));
-        way(self) == way(other)
+        let key = |one: &PlanRange| (one.transport, one.owners, one.own_block_first, pieces(one));
+        key(self) == key(other)
     }
 }
 

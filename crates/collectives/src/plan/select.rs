@@ -198,7 +198,7 @@ impl Members<'_> {
             return self.by_memory(Owners::Nobody, each);
         }
         // Of two members only one writes, and the other has nothing to do before a piece arrives. See
-        // docs/measurements.md#pieces-of-gathers.
+        // docs/measurements.md#slots-and-pieces.
         let piece_bytes = match self.ranks {
             2 => piece_within(self.capabilities.boards.slot_bytes, 1),
             _ => self.piece_bytes(1, 1),
@@ -234,13 +234,13 @@ impl Members<'_> {
     fn reduce(self, bytes: usize, unit: usize) -> Plan {
         let oversubscribed = self.topology.is_oversubscribed();
         // Of two members, the one that is not the root would both read and write. Boards are also faster if ranks are
-        // oversubscribed. See docs/measurements.md#collectives-from-memory-to-memory.
+        // oversubscribed. See docs/measurements.md#where-cross-memory-attach-is-faster.
         if self.ranks > 2 && !oversubscribed && self.combine_by_memory(bytes) {
             return self.by_memory(Owners::Members, bytes);
         }
         // If ranks are oversubscribed, a member that has written its part leaves its processor to another. A root that
         // combines alone need not publish its own part and copies no result. See
-        // docs/measurements.md#a-root-that-combines-alone.
+        // docs/measurements.md#ranks-that-share-processors.
         let helped = self.ranks > 2 && !oversubscribed;
         let owners = if helped { self.claims(bytes) } else { Owners::Receivers };
         self.plan(Transport::Boards, owners, self.pieces(bytes, 1, unit))

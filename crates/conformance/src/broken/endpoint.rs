@@ -246,8 +246,8 @@ unsafe impl Endpoint for BrokenEndpoint {
         self.fault != EndpointFault::NobodyLeaves && self.inner.any_has_left()
     }
 
-    fn is_hopeless(&self, request: Request) -> bool {
-        self.inner.is_hopeless(request)
+    fn cannot_complete(&self, request: Request) -> bool {
+        self.inner.cannot_complete(request)
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {

@@ -176,7 +176,7 @@ unsafe impl Endpoint for ReferenceEndpoint {
         (0..self.size()).any(|rank| self.machine.has_left(rank))
     }
 
-    fn is_hopeless(&self, request: Request) -> bool {
+    fn cannot_complete(&self, request: Request) -> bool {
         let gone = |&rank: &usize| self.machine.is_gone(self.rank, rank);
         let needs = self.machine.needs(self.rank, request);
         needs.is_some_and(|needs| !needs.is_empty() && needs.iter().all(gone))

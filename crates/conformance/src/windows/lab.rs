@@ -19,11 +19,11 @@ pub(super) enum Manner {
     /// Memory that is unknown to the fabric.
     Ordinary,
     /// Memory that is unknown to the fabric, accessed by messages only.
-    Asked,
+    ByMessages,
 }
 
 impl Manner {
-    pub(super) const ALL: [Manner; 3] = [Manner::Allocated, Manner::Ordinary, Manner::Asked];
+    pub(super) const ALL: [Manner; 3] = [Manner::Allocated, Manner::Ordinary, Manner::ByMessages];
 }
 
 pub(super) struct Lab(RankWindow);
@@ -34,7 +34,7 @@ impl Lab {
         let (me, size) = (endpoint.rank(), endpoint.size());
         let memory = OwnMemory::new(endpoint, bytes, manner != Manner::Allocated);
         let part = memory.part(endpoint);
-        let part = if manner == Manner::Asked { part.asked() } else { part };
+        let part = if manner == Manner::ByMessages { part.by_messages_only() } else { part };
         let members: Vec<usize> = (0..size).collect();
         let nothing = vec![ContextOffer::NOTHING; size];
         let context = NewContext { number: NUMBER, members: &members, me, offers: &nothing };

@@ -93,15 +93,15 @@ fn act<E: Endpoint>(
     (endpoint, lab, layout): (&mut E, &mut Lab, Layout),
     accesses: &[PlannedAccess],
 ) -> Result<()> {
-    for deed in accesses {
-        let (target, stretches, put) = (deed.target, &deed.stretches[..], &deed.put[..]);
+    for access in accesses {
+        let (target, stretches, put) = (access.target, &access.stretches[..], &access.put[..]);
         let update = Update { action: Action::Replace, stretches, operand: put };
         lab.update_all(endpoint, target, &update)?;
         let sum = combine(Element::U64, Operation::Sum);
-        let place = (layout.sums() + 8 * deed.word) as u64;
-        lab.update(endpoint, target, sum, place, &deed.addend.to_ne_bytes())?;
+        let place = (layout.sums() + 8 * access.word) as u64;
+        lab.update(endpoint, target, sum, place, &access.addend.to_ne_bytes())?;
         let largest = combine(Element::U8, Operation::Maximum);
-        lab.update(endpoint, target, largest, layout.largest() as u64, &deed.large)?;
+        lab.update(endpoint, target, largest, layout.largest() as u64, &access.large)?;
     }
     Ok(())
 }
@@ -138,8 +138,8 @@ pub(super) fn programs<E: Endpoint>(endpoint: &mut E) -> Result<()> {
             };
             act((endpoint, &mut lab, layout), &accesses(me).collect::<Vec<_>>())?;
             let (swapped, mine, is_mine) = swap((endpoint, &mut lab, layout), phase, &model)?;
-            for deed in (0..size).flat_map(accesses) {
-                deed.apply(layout, &mut model[deed.target]);
+            for access in (0..size).flat_map(accesses) {
+                access.apply(layout, &mut model[access.target]);
             }
             lab.fence(endpoint)?;
             // The word itself shows which member has swapped it: it contains one member's value, and this one's only if

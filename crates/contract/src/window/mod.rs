@@ -213,7 +213,7 @@ impl RankWindow {
     fn advance_over<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
         endpoint.progress()?;
         self.window.advance(endpoint)?;
-        if let Some(request) = self.window.hopeless(endpoint) {
+        if let Some(request) = self.window.unsatisfiable(endpoint) {
             return Err(endpoint.give_up_on(request));
         }
         self.check_others(endpoint)?;
@@ -286,7 +286,7 @@ impl RankWindow {
         requests: &[Request],
         mut done: impl FnMut(&mut Window, &mut E) -> Result<bool>,
     ) -> Result<()> {
-        let (mut failed, mut hopeless) = (Ok(()), None);
+        let (mut failed, mut unsatisfiable) = (Ok(()), None);
         endpoint.wait_until(&mut |endpoint| {
             let window = &mut self.window;
             let looked = window.advance(endpoint).and_then(|()| done(window, endpoint));
@@ -295,12 +295,12 @@ impl RankWindow {
                 true
             });
             if !is_done && endpoint.any_has_left() {
-                let of_ours = requests.iter().copied().find(|&one| endpoint.is_hopeless(one));
-                hopeless = of_ours.or_else(|| self.window.hopeless(endpoint));
+                let of_ours = requests.iter().copied().find(|&one| endpoint.cannot_complete(one));
+                unsatisfiable = of_ours.or_else(|| self.window.unsatisfiable(endpoint));
             }
-            is_done || hopeless.is_some()
+            is_done || unsatisfiable.is_some()
         })?;
-        hopeless.map_or(failed, |request| Err(endpoint.give_up_on(request)))
+        unsatisfiable.map_or(failed, |request| Err(endpoint.give_up_on(request)))
     }
 
     /// As `wait`, for events that other members cause without a message, unless they do so `by_message`.

@@ -53,7 +53,8 @@ pub(crate) enum HangAction {
     #[default]
     End,
     /// Print it once, and leave the ranks as they are, for a debugger
-    Tell,
+    #[value(name = "tell")]
+    Report,
 }
 
 /// Fabric that carries the messages of a launched program.

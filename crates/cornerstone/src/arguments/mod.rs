@@ -186,24 +186,24 @@ fn hint(error: &clap::Error, words: &[String]) -> Option<String> {
             "{name} is measured by `cornerstone run {name}`; `cornerstone list {name}` explains it"
         ));
     }
-    value_written_apart(error, words)
+    separate_value(error, words)
 }
 
 /// Returns a hint at a value of an option that may also have none. Only a '=' makes a word its value.
-fn value_written_apart(error: &clap::Error, words: &[String]) -> Option<String> {
+fn separate_value(error: &clap::Error, words: &[String]) -> Option<String> {
     let command = Arguments::command();
     let subcommand = command.find_subcommand(words.get(1)?)?;
     let has_optional_value = |word: &str| {
-        let mut known = subcommand.get_arguments().filter(|one| one.is_require_equals_set());
-        known.any(|one| one.get_long() == word.strip_prefix("--"))
+        let mut options = subcommand.get_arguments().filter(|one| one.is_require_equals_set());
+        options.any(|one| one.get_long() == word.strip_prefix("--"))
     };
     let refused = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(word)) => Some(word),
         _ => None,
     };
     let is_value = |word: &String| refused == Some(word) || is_page(word.as_ref());
-    let apart = words.windows(2).find(|pair| has_optional_value(&pair[0]) && is_value(&pair[1]))?;
-    Some(format!("write {}={}: a word after a blank is not its value", apart[0], apart[1]))
+    let hint = words.windows(2).find(|pair| has_optional_value(&pair[0]) && is_value(&pair[1]))?;
+    Some(format!("write {}={}: a word after a blank is not its value", hint[0], hint[1]))
 }
 
 /// Returns whether a word may be the file of a report.
@@ -258,9 +258,8 @@ mod tests {
         command.build();
         let takes = |name: &str, option: &str| {
             let subcommand = command.find_subcommand(name);
-            subcommand.is_some_and(|one| {
-                one.get_arguments().any(|known| known.get_long() == Some(option))
-            })
+            subcommand
+                .is_some_and(|one| one.get_arguments().any(|one| one.get_long() == Some(option)))
         };
         for option in ["load", "threshold"] {
             let taken = ["run", "pmp", "corner-turn", "pipeline"].map(|name| takes(name, option));
@@ -294,15 +293,15 @@ mod tests {
 
     #[test]
     fn a_value_that_was_written_apart_is_noticed() {
-        let told = |line: &str| {
+        let hint_of = |line: &str| {
             let words: Vec<String> = line.split(' ').map(String::from).collect();
             let error = Arguments::try_parse_from(&words).unwrap_err();
             hint(&error, &words)
         };
-        let apart = told("cornerstone launch --report page.html -n 2 ./program").unwrap();
-        assert!(apart.contains("--report=page.html"), "{apart}");
-        assert_eq!(told("cornerstone launch --report=page.html ./program"), None);
-        let apart = told("cornerstone pipeline chain.toml --granularity 4,16").unwrap();
-        assert!(apart.contains("--granularity=4,16"), "{apart}");
+        let hint = hint_of("cornerstone launch --report page.html -n 2 ./program").unwrap();
+        assert!(hint.contains("--report=page.html"), "{hint}");
+        assert_eq!(hint_of("cornerstone launch --report=page.html ./program"), None);
+        let hint = hint_of("cornerstone pipeline chain.toml --granularity 4,16").unwrap();
+        assert!(hint.contains("--granularity=4,16"), "{hint}");
     }
 }

@@ -61,8 +61,8 @@ fn pattern(
     })?;
     let schedule = schedule(design, ranks)?;
     let schedule = if arguments.in_step { schedule.held_in_step() } else { schedule };
-    let way = if arguments.in_step { "-in-step" } else { "" };
-    let name = format!("corner-turn-{}-{ranks}{way}.pmp", design.name());
+    let mode = if arguments.in_step { "-in-step" } else { "" };
+    let name = format!("corner-turn-{}-{ranks}{mode}.pmp", design.name());
     Ok(PatternText { name, text: schedule.to_text(bytes) })
 }
 

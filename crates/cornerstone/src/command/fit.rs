@@ -106,8 +106,12 @@ fn remark(series: &Series, model: &Hockney) -> String {
         .iter()
         .filter(|residual| residual.fails)
         .map(|residual| {
-            let way = if residual.relative > 0.0 { "slower" } else { "faster" };
-            format!("{} ({} {way})", size(residual.size_bytes), percent(residual.relative.abs()))
+            let direction = if residual.relative > 0.0 { "slower" } else { "faster" };
+            format!(
+                "{} ({} {direction})",
+                size(residual.size_bytes),
+                percent(residual.relative.abs())
+            )
         })
         .collect();
     if failing.is_empty() {

@@ -276,7 +276,7 @@ fn options(
     options.others = programs;
     options.binding = binding::binding(&arguments.placement);
     let is_bound_to_one = options.binding == Binding::OneCoreEach;
-    openmp::settle(&mut options.environment, arguments.ranks, is_bound_to_one);
+    openmp::set_wait_policy(&mut options.environment, arguments.ranks, is_bound_to_one);
     options.watch = Some(watch(arguments));
     Ok(options)
 }
@@ -324,7 +324,7 @@ fn watch(arguments: &LaunchArguments) -> Watch {
     Watch {
         on_hang: match arguments.on_hang.unwrap_or_default() {
             HangAction::End => OnHang::End,
-            HangAction::Tell => OnHang::Report,
+            HangAction::Report => OnHang::Report,
         },
         standstill: arguments.watch.map(|limit| Duration::from_secs_f64(limit.0)),
         limit: arguments.timeout.map(|limit| Duration::from_secs_f64(limit.0)),
@@ -354,7 +354,7 @@ fn host_task(arguments: &LaunchArguments) -> Result<HostTask, Failure> {
         program: Some(arguments.program.clone()),
         environment,
         directory: Some(directory),
-        binding: TaskBinding::Asked(arguments.placement),
+        binding: TaskBinding::Requested(arguments.placement),
         draw: None,
         streams: arguments.streams.clone(),
         observed: None,

@@ -56,8 +56,8 @@ mod tests {
     #[test]
     fn every_machine_is_told_within_80_columns() {
         let mut all = overview();
-        for known in machine::built_in() {
-            all.extend(machine::show(&known).lines().map(|line| hanging(line) + "\n"));
+        for machine in machine::built_in() {
+            all.extend(machine::show(&machine).lines().map(|line| hanging(line) + "\n"));
         }
         assert!(all.lines().all(|line| line.chars().count() < 80), "{all}");
     }

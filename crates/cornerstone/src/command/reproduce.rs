@@ -54,13 +54,13 @@ pub(crate) fn execute(arguments: &ReproduceArguments) -> Result<ExitCode, Failur
 
 fn failure(error: ReproductionError) -> Failure {
     match error {
-        ReproductionError::Unknown { .. } => Failure::usage(error.to_string()).hint(known()),
+        ReproductionError::Unknown { .. } => Failure::usage(error.to_string()).hint(available()),
         ReproductionError::Cell { .. } => Failure::failed(error.to_string()),
     }
 }
 
 /// Returns the papers with their tables, a line for each.
-fn known() -> String {
+fn available() -> String {
     let tables = tables();
     let paper = |table: &&String| table.split('/').next().unwrap_or_default().to_string();
     let of_paper = |all: &[&String]| {

@@ -117,12 +117,12 @@ pub(crate) enum TaskBinding {
     OneForAll,
     Halves,
     /// As the command line of a program asks.
-    Asked(PlacementArguments),
+    Requested(PlacementArguments),
 }
 
 impl Default for TaskBinding {
     fn default() -> Self {
-        TaskBinding::Asked(PlacementArguments::default())
+        TaskBinding::Requested(PlacementArguments::default())
     }
 }
 
@@ -133,7 +133,7 @@ impl TaskBinding {
             TaskBinding::OneCoreEach => Binding::OneCoreEach,
             TaskBinding::OneForAll => Binding::OneForAll,
             TaskBinding::Halves => Binding::Halves,
-            TaskBinding::Asked(placement) => binding::binding(placement),
+            TaskBinding::Requested(placement) => binding::binding(placement),
         };
         // Several names of hosts may belong to one machine, so the only rank of a host may run anywhere there.
         if ranks == 1 && binding == Binding::OneCoreEach { Binding::None } else { binding }
@@ -141,7 +141,7 @@ impl TaskBinding {
 
     /// Returns whether the ranks of a host print their places.
     fn is_shown(&self) -> bool {
-        matches!(self, TaskBinding::Asked(placement) if placement.show_places)
+        matches!(self, TaskBinding::Requested(placement) if placement.show_places)
     }
 }
 
@@ -209,11 +209,11 @@ pub(crate) fn launch_program(
     let options = StartOptions { watch: Some(watch), ..options };
     let interruption = Interruption::watch();
     let question = Question::watch();
-    let asked = &mut || match interruption.signal() {
+    let requested = &mut || match interruption.signal() {
         Some(signal) => Some(UserSignal::End(signal)),
-        None => question.is_asked().then_some(UserSignal::Tell),
+        None => question.is_requested().then_some(UserSignal::ReportRanks),
     };
-    fabric_tcp::start(&options, asked, &mut |region| {
+    fabric_tcp::start(&options, requested, &mut |region| {
         take(region);
         std::ops::ControlFlow::Continue(())
     })
@@ -269,7 +269,7 @@ fn set_program(options: &mut LaunchOptions, program: &OsStr, rest: &[OsString], 
         report: activity::report,
     });
     let is_bound_to_one = matches!(options.binding, Binding::OneCoreEach);
-    openmp::settle(&mut options.environment, part.ranks.len(), is_bound_to_one);
+    openmp::set_wait_policy(&mut options.environment, part.ranks.len(), is_bound_to_one);
 }
 
 /// What the ranks of a host note for the process that started the run.

@@ -49,7 +49,7 @@ pub(crate) enum WorldRole {
 }
 
 /// Returns whether a run must join the world of an MPI.
-pub(crate) fn is_asked_for(arguments: &RunArguments) -> bool {
+pub(crate) fn is_requested(arguments: &RunArguments) -> bool {
     arguments.fabric == Some(FabricChoice::Mpi)
 }
 

@@ -9,7 +9,7 @@ const DECIDING: [&str; 3] = [WAIT_POLICY, "GOMP_SPINCOUNT", "KMP_BLOCKTIME"];
 
 /// Adds the variables that follow from the number of ranks to the `environment` of the ranks of this host. Variables
 /// that are in `environment` or in the environment of this process have precedence.
-pub(crate) fn settle(
+pub(crate) fn set_wait_policy(
     environment: &mut Vec<(OsString, OsString)>,
     ranks: usize,
     is_bound_to_one: bool,
@@ -37,10 +37,11 @@ fn wait_policy(
         return None;
     }
     // In a list for nested teams the first number is that of the outer team.
-    let asked = value("OMP_NUM_THREADS");
-    let first = asked.as_deref().and_then(OsStr::to_str).and_then(|list| list.split(',').next());
-    let asked: Option<usize> = first.and_then(|number| number.trim().parse().ok());
-    let threads = asked.unwrap_or(if is_bound_to_one { 1 } else { processors });
+    let requested = value("OMP_NUM_THREADS");
+    let first =
+        requested.as_deref().and_then(OsStr::to_str).and_then(|list| list.split(',').next());
+    let requested: Option<usize> = first.and_then(|number| number.trim().parse().ok());
+    let threads = requested.unwrap_or(if is_bound_to_one { 1 } else { processors });
     let is_crowded = threads > 1 && ranks.saturating_mul(threads) > processors;
     is_crowded.then(|| (WAIT_POLICY.into(), "passive".into()))
 }

@@ -81,7 +81,7 @@ impl Mistakes {
 
     /// Adds a mistake, which may be one that another rank has reported.
     pub(crate) fn add(&mut self, mistake: Mistake) {
-        if !self.all.iter_mut().any(|known| known.merge(&mistake)) {
+        if !self.all.iter_mut().any(|earlier| earlier.merge(&mistake)) {
             self.all.push(mistake);
         }
     }
@@ -91,7 +91,7 @@ impl Mistakes {
         if mistake.kind.goes_on() {
             return self.add(mistake);
         }
-        if !self.late.iter_mut().any(|known| known.merge(&mistake)) {
+        if !self.late.iter_mut().any(|earlier| earlier.merge(&mistake)) {
             self.late.push(mistake);
         }
     }

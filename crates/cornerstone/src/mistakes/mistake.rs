@@ -107,7 +107,7 @@ mod tests {
         NamedText { words, places }
     }
 
-    fn told(text: &str) -> Vec<(Option<usize>, Option<String>, u32)> {
+    fn sides_of(text: &str) -> Vec<(Option<usize>, Option<String>, u32)> {
         let mistake = Mistake::reported(kind_of(text), 5, named(text));
         let side = |side: Side| (side.rank, side.call, side.place.line.unwrap().1);
         mistake.sides.into_iter().map(side).collect()
@@ -117,20 +117,22 @@ mod tests {
     fn each_place_belongs_to_the_rank_and_the_call_that_the_words_name() {
         let call = |name: &str| Some(name.to_owned());
         assert_eq!(
-            told("MPI_Recv: MPI_ERR_TRUNCATE: 8 bytes of rank 0 for 4@"),
+            sides_of("MPI_Recv: MPI_ERR_TRUNCATE: 8 bytes of rank 0 for 4@"),
             [(Some(5), call("MPI_Recv"), 1)]
         );
         assert_eq!(
-            told(
+            sides_of(
                 "MPI_Finalize: MPI_ERR_OTHER: datatypes do not match: rank 0 sends 6 integers@, which rank 1 receives as 6@"
             ),
             [(Some(0), None, 1), (Some(1), None, 2)]
         );
         assert_eq!(
-            told("MPI_Finalize: MPI_ERR_OTHER: a message of rank 12@ was never received by rank 1"),
+            sides_of(
+                "MPI_Finalize: MPI_ERR_OTHER: a message of rank 12@ was never received by rank 1"
+            ),
             [(Some(12), None, 1)]
         );
-        assert_eq!(told("not freed at MPI_Finalize: 1 communicator@"), [(Some(5), None, 1)]);
+        assert_eq!(sides_of("not freed at MPI_Finalize: 1 communicator@"), [(Some(5), None, 1)]);
     }
 
     #[test]

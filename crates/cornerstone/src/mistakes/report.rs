@@ -161,7 +161,7 @@ impl Place {
     pub(super) fn words(&self) -> String {
         let rank = self.rank.map(|rank| format!("rank {rank}"));
         let line = self.file.as_ref().zip(self.line).map(|(file, line)| format!("{file}:{line}"));
-        let known = [rank, self.call.clone(), self.function.clone(), line];
-        known.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        let parts = [rank, self.call.clone(), self.function.clone(), line];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }

@@ -109,7 +109,8 @@ impl Line {
 
 fn unknown(name: &str) -> Failure {
     let names = all().map(|kind| kind.name);
-    let meant = most_similar(name, names, SIMILAR).map(|known| format!("did you mean '{known}'? "));
+    let meant =
+        most_similar(name, names, SIMILAR).map(|nearest| format!("did you mean '{nearest}'? "));
     Failure::usage(format!("there is no kind of mistake '{name}'")).hint(format!(
         "{}{}",
         meant.unwrap_or_default(),

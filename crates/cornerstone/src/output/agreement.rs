@@ -13,7 +13,7 @@ pub(super) fn agreement<'a>(measurements: impl Iterator<Item = &'a Measurement>)
     let mut groups: Vec<(String, Vec<&PeriodSearch>)> = Vec::new();
     for measurement in measurements {
         let (Some(name), Some(search)) = (name(measurement), &measurement.search) else { continue };
-        match groups.iter_mut().find(|(known, _)| *known == name) {
+        match groups.iter_mut().find(|(its_name, _)| *its_name == name) {
             Some((_, searches)) => searches.push(search),
             None => groups.push((name, vec![search])),
         }
@@ -53,9 +53,9 @@ fn held(searches: &[&PeriodSearch]) -> Option<String> {
         search.confirmation.as_ref().is_some_and(|again| holds(again, search))
     };
     let failed: usize = searches.iter().map(|search| search.unconfirmed.len()).sum();
-    let is_asked =
+    let is_requested =
         |search: &&PeriodSearch| search.confirm_times > 0 || search.confirmation.is_some();
-    searches.iter().any(is_asked).then(|| {
+    searches.iter().any(is_requested).then(|| {
         format!(
             "{} of {} searches ended with a confirmed period; {failed} other periods failed the confirmation",
             searches.iter().filter(held).count(),

@@ -113,10 +113,11 @@ fn groups(found: &[Entry]) -> Vec<String> {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for Entry { measurement, .. } in found {
         let (group, name) = (measurement.group.as_str(), measurement.benchmark.as_str());
-        let place = groups.iter().position(|(known, _)| *known == group).unwrap_or_else(|| {
-            groups.push((group, Vec::new()));
-            groups.len() - 1
-        });
+        let place =
+            groups.iter().position(|(its_group, _)| *its_group == group).unwrap_or_else(|| {
+                groups.push((group, Vec::new()));
+                groups.len() - 1
+            });
         if !groups[place].1.contains(&name) {
             groups[place].1.push(name);
         }

@@ -58,8 +58,9 @@ impl Figure {
     /// Returns the chart of rates. Its axis begins at zero, so that the distance of two lines shows their ratio.
     fn chart(&self, metric: &Metric, limits: &Limits, context: &dyn Context) -> Chart {
         let mut lines = lines(metric);
-        lines
-            .retain(|line| text(line.points[0].1, WAY).is_some_and(|way| self.ways.contains(&way)));
+        lines.retain(|line| {
+            text(line.points[0].1, WAY).is_some_and(|variant| self.ways.contains(&variant))
+        });
         let references = peaks(&lines, limits);
         let plot = Plot { axis: axis(), lines };
         let mut chart = Chart::values(metric, &plot, context);
@@ -100,8 +101,8 @@ fn lines<'a>(metric: &Metric<'a>) -> Vec<Line<'a>> {
 
 /// Returns a label such as `block FFT, multiple instance`.
 fn label(m: &Measurement) -> Option<String> {
-    let (way, instance) = (text(m, WAY)?, text(m, INSTANCE)?);
-    let (_, words) = WAYS.iter().find(|(name, _)| *name == way)?;
+    let (variant, instance) = (text(m, WAY)?, text(m, INSTANCE)?);
+    let (_, words) = WAYS.iter().find(|(name, _)| *name == variant)?;
     Some(format!("{words}, {instance} instance"))
 }
 
@@ -224,8 +225,9 @@ fn fold_rows<'a>(metric: &Metric<'a>) -> Vec<FoldRow<'a>> {
     let mut rows: Vec<FoldRow> = Vec::new();
     for point in &metric.points {
         let m = point.measurement;
-        let way = FOLDFFT_WAYS.iter().position(|(name, _)| text(m, WAY) == Some(name));
-        let (Some(points), Some(fold), Some(way)) = (number(m, POINTS), number(m, "fold"), way)
+        let variant = FOLDFFT_WAYS.iter().position(|(name, _)| text(m, WAY) == Some(name));
+        let (Some(points), Some(fold), Some(variant)) =
+            (number(m, POINTS), number(m, "fold"), variant)
         else {
             continue;
         };
@@ -235,7 +237,7 @@ fn fold_rows<'a>(metric: &Metric<'a>) -> Vec<FoldRow<'a>> {
             rows.push(FoldRow { run, points, fold, ways: [None; 3] });
             rows.len() - 1
         });
-        rows[at].ways[way] = Some(m);
+        rows[at].ways[variant] = Some(m);
     }
     rows
 }
@@ -276,9 +278,9 @@ mod tests {
         m
     }
 
-    fn fft(way: &str, points: u64, mflop_per_s: f64) -> Measurement {
+    fn fft(variant: &str, points: u64, mflop_per_s: f64) -> Measurement {
         let parameters =
-            [("instance", "repeated".into()), ("way", way.into()), ("points", points.into())];
+            [("instance", "repeated".into()), ("way", variant.into()), ("points", points.into())];
         rate("fft", &parameters, mflop_per_s)
     }
 
@@ -321,8 +323,8 @@ mod tests {
 
     #[test]
     fn foldfft_is_a_table_of_three_ways_for_each_size() {
-        let fold = |way: &str, value| {
-            let size = [("points", 64.into()), ("fold", 8.into()), ("way", way.into())];
+        let fold = |variant: &str, value| {
+            let size = [("points", 64.into()), ("fold", 8.into()), ("way", variant.into())];
             rate("foldfft", &size, value)
         };
         let runs = run(vec![fold("plain", 4000.0), fold("blocked", 30_000.0)]);

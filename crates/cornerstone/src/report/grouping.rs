@@ -46,8 +46,8 @@ pub(super) fn benchmarks(runs: &[Run]) -> Vec<Benchmark<'_>> {
                 let name = measurement.benchmark.as_str();
                 // Benchmarks may have changed their group. The present group is used, so that older and newer runs
                 // appear together.
-                let known = benchmark::find(name).map(|known| known.group.name());
-                let group = known.unwrap_or(&measurement.group);
+                let benchmark = benchmark::find(name).map(|benchmark| benchmark.group.name());
+                let group = benchmark.unwrap_or(&measurement.group);
                 found.push(Benchmark { name, group, metrics: Vec::new() });
                 found.len() - 1
             });
@@ -62,7 +62,7 @@ pub(super) fn benchmarks(runs: &[Run]) -> Vec<Benchmark<'_>> {
 impl<'a> Benchmark<'a> {
     /// Returns the form of its drawing. A benchmark that this build does not have is drawn as charts.
     pub(super) fn view(&self) -> View {
-        benchmark::find(self.name).map_or(View::Charts, |known| known.view)
+        benchmark::find(self.name).map_or(View::Charts, |benchmark| benchmark.view)
     }
 
     /// Returns the metric with this name, if there is one.

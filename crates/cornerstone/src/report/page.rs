@@ -213,8 +213,8 @@ fn groups<'a>(found: &[Benchmark<'a>]) -> Vec<(&'a str, Vec<usize>)> {
 
 /// Returns the heading of a group. If no benchmark of this build is in the group, it is the group's name.
 fn group_title(group: &str) -> String {
-    let known = benchmark::catalogue().iter().map(|benchmark| benchmark.group);
-    let title = known.into_iter().find(|known| known.name() == group).map(Group::title);
+    let groups = benchmark::catalogue().iter().map(|benchmark| benchmark.group);
+    let title = groups.into_iter().find(|one| one.name() == group).map(Group::title);
     title.map_or_else(|| capitalised(&words(group)), Into::into)
 }
 

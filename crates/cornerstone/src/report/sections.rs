@@ -63,14 +63,14 @@ pub(super) struct Prepared {
     pub(super) article: Markup,
 }
 
-struct Known<'a> {
+struct ChartContext<'a> {
     limits: &'a Limits,
     comparisons: &'a Comparisons,
     /// Measurements that have details, in their order.
     detailed: Vec<&'a Measurement>,
 }
 
-impl Context for Known<'_> {
+impl Context for ChartContext<'_> {
     fn share(&self, measurement: &Measurement) -> Option<String> {
         self.limits.share(measurement).map(|share| whole_percent(share.share))
     }
@@ -105,10 +105,11 @@ fn data(benchmark: &Benchmark, fits: &[Fit], material: &Material) -> BenchmarkDa
             details.push(Detail::of(point.run, point.measurement, samples));
         }
     }
-    let known = Known { limits: &material.limits, comparisons: &material.comparisons, detailed };
+    let context =
+        ChartContext { limits: &material.limits, comparisons: &material.comparisons, detailed };
     let mut charts: Vec<Chart> = Vec::new();
-    charts.extend(figures::charts(benchmark, &material.limits, &known));
-    charts.extend(efficiency::charts(benchmark, &known));
+    charts.extend(figures::charts(benchmark, &material.limits, &context));
+    charts.extend(efficiency::charts(benchmark, &context));
     if matches!(benchmark.view(), View::Charts | View::Pattern | View::Localities) {
         let plotted: Vec<_> =
             benchmark.metrics.iter().map(|metric| (metric, metric.plots())).collect();
@@ -119,10 +120,10 @@ fn data(benchmark: &Benchmark, fits: &[Fit], material: &Material) -> BenchmarkDa
             let plots = || plotted.iter().filter_map(|(metric, p)| Some((*metric, p.get(place)?)));
             charts.extend(plots().map(|(metric, plot)| Chart {
                 references: locality::references(benchmark, metric, plot),
-                ..Chart::values(metric, plot, &known)
+                ..Chart::values(metric, plot, &context)
             }));
             let primary = plots().next();
-            charts.extend(primary.and_then(|(m, plot)| Chart::ratios(m, plot, first, &known)));
+            charts.extend(primary.and_then(|(m, plot)| Chart::ratios(m, plot, first, &context)));
         }
     }
     let in_view = charts.len();
@@ -191,12 +192,12 @@ fn article(
     fits: &[Fit],
     material: &Material,
 ) -> Markup {
-    let known = benchmark::find(benchmark.name);
+    let definition = benchmark::find(benchmark.name);
     html! {
         article.benchmark id=(anchor(index)) data-benchmark=(index) {
             h3 { (benchmark.name) }
             p.extent {
-                @if let Some(known) = known { (capitalised(known.summary)) ". " }
+                @if let Some(definition) = definition { (capitalised(definition.summary)) ". " }
                 (capitalised(&extent(benchmark))) "."
             }
             @if benchmark.view() == View::CorePairs { (material.limits.hand_over_tables(material.runs)) }
@@ -212,8 +213,8 @@ fn article(
             (shares::pairs(benchmark, material.runs))
             (efficiency::explanation(benchmark, material.runs))
             (shares::links(benchmark, material.runs, shares::has_pairs(benchmark)))
-            @if let Some(known) = known {
-                details { summary { "What is timed, and how" } p { (known.explanation()) } }
+            @if let Some(definition) = definition {
+                details { summary { "What is timed, and how" } p { (definition.explanation()) } }
             }
             @if !fits.is_empty() {
                 details.fit {

@@ -209,22 +209,23 @@ fn machine(run: &Run) -> String {
     if let Some(name) = simulated_machine(&header.fabric.name) {
         return format!("A simulation of the machine `{name}`, in its own virtual time.");
     }
-    let known = |text: &str| (!text.is_empty()).then(|| text.to_string());
+    let if_any = |text: &str| (!text.is_empty()).then(|| text.to_string());
     let parts = [
-        known(&e.processor),
+        if_any(&e.processor),
         (e.processors_available > 0).then(|| match e.processors_available {
             1 => "1 processor at the run's disposal".into(),
             more => format!("{more} processors at the run's disposal"),
         }),
         (e.memory_bytes > 0).then(|| format!("{} of memory", about_size(e.memory_bytes))),
-        known(&e.kernel),
-        known(&e.virtualisation).filter(|text| text != "none"),
+        if_any(&e.kernel),
+        if_any(&e.virtualisation).filter(|text| text != "none"),
     ];
     let mut parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() {
         parts.push("the run does not record more about it".into());
     }
-    let host = known(&e.host).map_or("A machine without a name".into(), |host| format!("`{host}`"));
+    let host =
+        if_any(&e.host).map_or("A machine without a name".into(), |host| format!("`{host}`"));
     let fabric = match header.fabric.name.as_str() {
         LOCAL => "Messages went over Cornerstone's own shared memory (`local`).".into(),
         "" => "The run does not record its fabric.".into(),

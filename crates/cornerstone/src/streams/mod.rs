@@ -1,4 +1,4 @@
-//! The standard input and output of ranks: where they come from and where they go (docs/decisions/0154).
+//! The standard input and output of ranks: where they come from and where they go (docs/decisions/0070).
 
 mod copying;
 mod input;
@@ -68,7 +68,7 @@ struct Plan<'a> {
     /// Places that ranks write to without a pipe.
     direct: HashMap<Place, Arc<File>>,
     /// Numbers of the places to which [`Copying`] writes.
-    known: HashMap<Place, usize>,
+    by_place: HashMap<Place, usize>,
     targets: Vec<Target>,
     sources: Vec<Source>,
 }
@@ -80,7 +80,7 @@ impl<'a> Plan<'a> {
             all,
             are_one: is_same(&io::stdout(), &io::stderr()),
             direct: HashMap::new(),
-            known: HashMap::new(),
+            by_place: HashMap::new(),
             targets: Vec::new(),
             sources: Vec::new(),
         }
@@ -147,11 +147,11 @@ impl<'a> Plan<'a> {
             }
             return Ok(file);
         }
-        let target = match self.known.get(place) {
+        let target = match self.by_place.get(place) {
             Some(&target) => target,
             None => {
                 self.targets.push(Target { file: open(place)?, name: name(place) });
-                self.known.insert(place.clone(), self.targets.len() - 1);
+                self.by_place.insert(place.clone(), self.targets.len() - 1);
                 self.targets.len() - 1
             }
         };

@@ -73,12 +73,12 @@ fn states(compared: &ComparedRuns) -> String {
         "handing over a cache line between two processors took {}; launches are compared with those of the same state",
         states.join(", ")
     );
-    let apart = compared.comparisons.iter().filter(|one| one.compared == [0, 0]).count();
-    if apart > 0 {
-        let are = if apart == 1 { "is" } else { "are" };
+    let without_launches = compared.comparisons.iter().filter(|one| one.compared == [0, 0]).count();
+    if without_launches > 0 {
+        let are = if without_launches == 1 { "is" } else { "are" };
         text += &format!(
             "; {} met no common state and {are} undecided: measure longer",
-            counted(apart, "number")
+            counted(without_launches, "number")
         );
     }
     text

@@ -218,9 +218,9 @@ impl Browser {
 
     /// Returns the requests since the page was opened, except for the page itself and data in it.
     pub(crate) fn requests(&self) -> Vec<String> {
-        let asked =
+        let requested =
             self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
-        asked
+        requested
             .filter(|event| event["params"]["type"] != "Document")
             .filter_map(|event| event["params"]["request"]["url"].as_str())
             .filter(|url| !url.starts_with("data:"))

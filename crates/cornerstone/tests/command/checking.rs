@@ -7,7 +7,7 @@ use crate::launching::{lab_with, run_program};
 const SOURCE: &str = include_str!("checked.c");
 
 /// Fabrics that move data by different means: by copies between processes, by a stream, by a simulation.
-const WAYS: [&[&str]; 3] =
+const VARIANTS: [&[&str]; 3] =
     [&["-n", "2"], &["-n", "2", "--fabric", "tcp"], &["-n", "2", "--fabric", "sim:cluster"]];
 
 /// Each mistake, and the line of the output. `FIRST` and `SECOND` stand for the places of the calls.
@@ -99,8 +99,8 @@ const RIGHT: [&str; 8] = [
 ];
 
 /// Returns the reports of `--check` for a program, each line once, without its rank and count.
-fn checked(lab: &Lab, way: &[&str], name: &str) -> Vec<String> {
-    let ended = run_program(lab, &[way, &["--check"]].concat(), name);
+fn checked(lab: &Lab, variant: &[&str], name: &str) -> Vec<String> {
+    let ended = run_program(lab, &[variant, &["--check"]].concat(), name);
     let what = |line: &str| {
         let (_, what) = line.split_once(": check: ")?;
         let what = what.split_once(": ")?.1;
@@ -111,15 +111,15 @@ fn checked(lab: &Lab, way: &[&str], name: &str) -> Vec<String> {
     found.dedup();
     match &found[..] {
         [] => {
-            assert_eq!(ended.status, Some(0), "{name} {way:?}: {ended:#?}");
+            assert_eq!(ended.status, Some(0), "{name} {variant:?}: {ended:#?}");
             assert!(
                 ended.stderr.contains("cornerstone: no mistakes found"),
-                "{name} {way:?}: {ended:#?}"
+                "{name} {variant:?}: {ended:#?}"
             );
         }
         _ => {
             ended.refuses(1, &["--check found "]);
-            assert!(!ended.stderr.contains("no mistakes found"), "{name} {way:?}: {ended:#?}");
+            assert!(!ended.stderr.contains("no mistakes found"), "{name} {variant:?}: {ended:#?}");
         }
     }
     found
@@ -140,7 +140,7 @@ fn place(function: &str, remark: &str) -> String {
 #[test]
 fn each_mistake_in_the_use_of_memory_is_told_with_its_calls() {
     let Some(lab) = lab_with("each mistake in the use of memory", SOURCE) else { return };
-    for way in WAYS {
+    for variant in VARIANTS {
         for (name, words) in MISTAKES {
             let mut expected = (*words).to_string();
             for (word, remark) in [("FIRST", "first"), ("SECOND", "second")] {
@@ -148,7 +148,7 @@ fn each_mistake_in_the_use_of_memory_is_told_with_its_calls() {
                     expected = expected.replace(word, &place(name, remark));
                 }
             }
-            assert_eq!(checked(&lab, way, name), [expected], "{name} {way:?}");
+            assert_eq!(checked(&lab, variant, name), [expected], "{name} {variant:?}");
         }
     }
     assert!(lab.becomes_empty());
@@ -157,8 +157,8 @@ fn each_mistake_in_the_use_of_memory_is_told_with_its_calls() {
 #[test]
 fn members_of_a_collective_that_name_different_roots_are_told_with_both_calls() {
     let Some(lab) = lab_with("members that name different roots", SOURCE) else { return };
-    for way in WAYS {
-        let ended = run_program(&lab, &[way, &["--check"]].concat(), "roots_differ");
+    for variant in VARIANTS {
+        let ended = run_program(&lab, &[variant, &["--check"]].concat(), "roots_differ");
         assert_ne!(ended.status, Some(0), "{ended:#?}");
         let call = place("roots_differ", "first");
         for part in ["do not match", "in broadcast with root 0", "in broadcast with root 1", &call]
@@ -179,15 +179,15 @@ fn collectives_that_use_the_same_memory_are_told_by_what_each_rank_does() {
         let reduction = format!("MPI_Iallreduce {first} receives into and has not ended");
         format!("MPI_Ibcast {second} {what} 4 bytes that {reduction}")
     };
-    assert_eq!(checked(&lab, WAYS[0], name), [of("receives into"), of("sends")]);
+    assert_eq!(checked(&lab, VARIANTS[0], name), [of("receives into"), of("sends")]);
 }
 
 #[test]
 fn programs_that_come_close_to_a_mistake_are_not_accused() {
     let Some(lab) = lab_with("programs that come close to a mistake", SOURCE) else { return };
-    for way in WAYS {
+    for variant in VARIANTS {
         for name in RIGHT {
-            assert_eq!(checked(&lab, way, name), Vec::<String>::new(), "{name} {way:?}");
+            assert_eq!(checked(&lab, variant, name), Vec::<String>::new(), "{name} {variant:?}");
         }
     }
 }

@@ -247,8 +247,8 @@ fn run_all(test: &str, lines_of: impl Fn(&Lab) -> Vec<String>) {
     let lab = Lab::new();
     let Some(prefix) = install(test, &lab, "own") else { return };
     let mut lines = lines_of(&lab);
-    let mut known = BTreeSet::new();
-    lines.retain(|line| known.insert(line.clone()));
+    let mut seen = BTreeSet::new();
+    lines.retain(|line| seen.insert(line.clone()));
     let with_prefix = |text: &str| text.replace("PREFIX", &prefix.display().to_string());
     let folder = lab.path("short");
     std::fs::create_dir(&folder).unwrap();

@@ -8,7 +8,7 @@ const SOURCE: &str = include_str!("compared.c");
 const STATUS_HANG: i32 = 122;
 
 /// How programs of three ranks are launched.
-const WAYS: [&[&str]; 5] = [
+const VARIANTS: [&[&str]; 5] = [
     &["-n", "3"],
     &["-n", "3", "--fabric", "tcp"],
     &["-n", "3", "--fabric", "cluster"],
@@ -17,24 +17,24 @@ const WAYS: [&[&str]; 5] = [
 ];
 const LIBFABRIC: &[&str] = &["-n", "3", "--fabric", "ofi:tcp"];
 
-fn ways(test: &str) -> Vec<&'static [&'static str]> {
+fn variants(test: &str) -> Vec<&'static [&'static str]> {
     let more = crate::ofi::is_here(test).then_some(LIBFABRIC);
-    WAYS.into_iter().chain(more).collect()
+    VARIANTS.into_iter().chain(more).collect()
 }
 
 /// Starts each program, and checks that it fails with all its words.
-fn fail(lab: &Lab, way: &[&str], programs: &[(&str, Vec<String>)]) {
-    let running: Vec<_> = programs.iter().map(|(name, _)| start(lab, way, name)).collect();
+fn fail(lab: &Lab, variant: &[&str], programs: &[(&str, Vec<String>)]) {
+    let running: Vec<_> = programs.iter().map(|(name, _)| start(lab, variant, name)).collect();
     for (running, (name, words)) in running.into_iter().zip(programs) {
         let ended = running.wait();
-        assert!(!matches!(ended.status, None | Some(0)), "{name} {way:?}: {ended:#?}");
+        assert!(!matches!(ended.status, None | Some(0)), "{name} {variant:?}: {ended:#?}");
         for word in words {
-            assert!(ended.stderr.contains(word), "{name} {way:?} {word:?}: {ended:#?}");
+            assert!(ended.stderr.contains(word), "{name} {variant:?} {word:?}: {ended:#?}");
         }
         let [_, hint] = ended.stderr.lines().collect::<Vec<_>>()[..] else {
-            panic!("{name} {way:?}: {ended:#?}");
+            panic!("{name} {variant:?}: {ended:#?}");
         };
-        assert!(hint.starts_with("  hint: "), "{name} {way:?}: {ended:#?}");
+        assert!(hint.starts_with("  hint: "), "{name} {variant:?}: {ended:#?}");
     }
 }
 
@@ -86,8 +86,8 @@ fn data_and_messages_that_do_not_match_are_told_with_both_lines_on_every_fabric(
     let test = "messages and collectives that do not match";
     let Some(lab) = lab_with(test, SOURCE) else { return };
     let broadcast = "broadcast_of_another_type";
-    for way in ways(test) {
-        fail(&lab, way, &messages());
+    for variant in variants(test) {
+        fail(&lab, variant, &messages());
         // The fabric may find the difference before the end. Then it knows the line of one rank only.
         let calls = [
             (broadcast, vec!["do not match".into()]),
@@ -97,7 +97,7 @@ fn data_and_messages_that_do_not_match_are_told_with_both_lines_on_every_fabric(
             ),
             ("other_order", vec!["do not match".into(), "in broadcast with root 2".into()]),
         ];
-        fail(&lab, way, &calls);
+        fail(&lab, variant, &calls);
     }
     let both = vec![
         format!("rank 0 has 2 integers of 4 bytes in a broadcast{}", at(broadcast, "first")),
@@ -106,7 +106,7 @@ fn data_and_messages_that_do_not_match_are_told_with_both_lines_on_every_fabric(
             at(broadcast, "second")
         ),
     ];
-    fail(&lab, WAYS[0], &[(broadcast, both)]);
+    fail(&lab, VARIANTS[0], &[(broadcast, both)]);
     assert!(lab.becomes_empty());
 }
 
@@ -121,10 +121,10 @@ fn programs_that_depend_on_buffers_work_and_are_found_by_the_check() {
             format!("waits in MPI_Bcast{}", at("broadcast_that_need_not_wait", "first")),
         ),
     ];
-    for way in ways(test) {
+    for variant in variants(test) {
         for (name, words) in &programs {
-            assert_eq!(run(&lab, way, name).status, Some(0), "{name} {way:?}");
-            let checked = run(&lab, &[way, &["--check"]].concat(), name);
+            assert_eq!(run(&lab, variant, name).status, Some(0), "{name} {variant:?}");
+            let checked = run(&lab, &[variant, &["--check"]].concat(), name);
             checked.refuses(STATUS_HANG, &["deadlock", words, "it depends on buffers"]);
         }
     }
@@ -135,10 +135,10 @@ fn programs_that_depend_on_buffers_work_and_are_found_by_the_check() {
 fn what_matches_by_its_elements_or_as_bytes_is_no_mistake() {
     let test = "what matches by its elements";
     let Some(lab) = lab_with(test, SOURCE) else { return };
-    for way in ways(test) {
+    for variant in variants(test) {
         for check in [&[][..], &["--check"]] {
-            let ended = run(&lab, &[way, check].concat(), "right");
-            assert_eq!(ended.status, Some(0), "{way:?} {check:?}: {ended:#?}");
+            let ended = run(&lab, &[variant, check].concat(), "right");
+            assert_eq!(ended.status, Some(0), "{variant:?} {check:?}: {ended:#?}");
         }
     }
     assert!(lab.becomes_empty());
@@ -148,14 +148,14 @@ fn what_matches_by_its_elements_or_as_bytes_is_no_mistake() {
 fn a_receive_that_is_freed_under_way_gets_its_message_and_is_found_by_the_check() {
     let test = "a receive that is freed under way";
     let Some(lab) = lab_with(test, SOURCE) else { return };
-    for way in ways(test) {
-        assert_eq!(run(&lab, way, "freed").status, Some(0), "{way:?}");
+    for variant in variants(test) {
+        assert_eq!(run(&lab, variant, "freed").status, Some(0), "{variant:?}");
         let words = format!(
             "ranks 0 to 2: MPI_Request_free{} frees the request of MPI_Irecv{}, of which nothing tells",
             at("freed", "second"),
             at("freed", "first")
         );
-        let checked = run(&lab, &[way, &["--check"]].concat(), "freed");
+        let checked = run(&lab, &[variant, &["--check"]].concat(), "freed");
         checked.refuses(1, &[&words, "--check found 1 mistake"]);
     }
     assert!(lab.becomes_empty());

@@ -12,7 +12,7 @@ use crate::predictions::other_mpi;
 const SOURCE: &str = include_str!("explained.c");
 
 /// Options of each fabric, and of 4 ranks.
-pub(crate) const WAYS: [&[&str]; 4] = [
+pub(crate) const VARIANTS: [&[&str]; 4] = [
     &["-n", "4"],
     &["-n", "4", "--fabric", "tcp"],
     &["-n", "4", "--fabric", "cluster"],
@@ -63,19 +63,19 @@ fn calls(report: &Value, function: &str) -> u64 {
 #[test]
 fn a_late_sender_is_named_with_both_calls_on_every_fabric() {
     let Some(lab) = prepared("a late sender is named") else { return };
-    for way in WAYS {
-        let report = reported(&lab, way, "sender");
+    for variant in VARIANTS {
+        let report = reported(&lab, variant, "sender");
         let row = wait_of(&report, 1);
-        assert_eq!(row["kind"], "late sender", "{way:?}");
-        assert_eq!((&row["for_rank"], &row["times"]), (&0.into(), &4.into()), "{way:?}: {row}");
+        assert_eq!(row["kind"], "late sender", "{variant:?}");
+        assert_eq!((&row["for_rank"], &row["times"]), (&0.into(), &4.into()), "{variant:?}: {row}");
         assert_eq!(
             (&row["function"], &row["for_function"]),
             (&"MPI_Recv".into(), &"MPI_Send".into())
         );
-        assert_eq!(row["place"], place("sender", "receive"), "{way:?}");
-        assert_eq!(row["for_place"], place("sender", "send"), "{way:?}");
+        assert_eq!(row["place"], place("sender", "receive"), "{variant:?}");
+        assert_eq!(row["for_place"], place("sender", "send"), "{variant:?}");
         // Four times 50 ms, less the earlier start of the sender; the first may be short.
-        assert!(row["total_s"].as_f64().unwrap() > 0.075, "{way:?}: {row}");
+        assert!(row["total_s"].as_f64().unwrap() > 0.075, "{variant:?}: {row}");
         // The path is mostly in rank 0, which sleeps outside of MPI.
         let path = &report["critical_path"];
         let first = &path["by_rank"][0];
@@ -95,13 +95,13 @@ fn a_late_sender_is_named_with_both_calls_on_every_fabric() {
 #[test]
 fn late_receivers_collectives_and_several_requests_are_told_apart() {
     let Some(lab) = prepared("late receivers and collectives") else { return };
-    let report = reported(&lab, WAYS[0], "receiver");
+    let report = reported(&lab, VARIANTS[0], "receiver");
     let row = wait_of(&report, 0);
     assert_eq!((&row["kind"], &row["for_rank"]), (&"late receiver".into(), &1.into()), "{row}");
     assert_eq!(row["place"], place("receiver", "synchronous"));
     assert!(row["total_s"].as_f64().unwrap() > 0.025, "{row}");
 
-    let report = reported(&lab, WAYS[0], "collective");
+    let report = reported(&lab, VARIANTS[0], "collective");
     for rank in [0, 1, 3] {
         let of_rank = rows(&report, "waits").iter().filter(|row| row["rank"] == rank);
         let late: Vec<&Value> =
@@ -115,7 +115,7 @@ fn late_receivers_collectives_and_several_requests_are_told_apart() {
         assert_eq!(places, expected);
     }
 
-    let report = reported(&lab, WAYS[0], "requests");
+    let report = reported(&lab, VARIANTS[0], "requests");
     let row = wait_of(&report, 0);
     assert_eq!((&row["kind"], &row["function"]), (&"late sender".into(), &"MPI_Waitall".into()));
     assert_eq!(row["for_place"], place("requests", "isend"));
@@ -125,19 +125,19 @@ fn late_receivers_collectives_and_several_requests_are_told_apart() {
 #[test]
 fn messages_are_counted_between_ranks_of_the_run_whatever_the_communicator() {
     let Some(lab) = prepared("messages between ranks of the run") else { return };
-    for way in WAYS {
-        let report = reported(&lab, way, "reversed");
+    for variant in VARIANTS {
+        let report = reported(&lab, variant, "reversed");
         // Rank 0 of the other communicator is rank 3.
         let pair = serde_json::json!([{"from": 3, "to": 2, "messages": 1, "bytes": 100}]);
-        assert_eq!(report["messages"], pair, "{way:?}");
+        assert_eq!(report["messages"], pair, "{variant:?}");
     }
 }
 
 #[test]
 fn all_kinds_of_calls_are_counted_and_disturb_nothing() {
     let Some(lab) = prepared("all kinds of calls are counted") else { return };
-    for way in WAYS {
-        let report = reported(&lab, &[way, &["--check"]].concat(), "much");
+    for variant in VARIANTS {
+        let report = reported(&lab, &[variant, &["--check"]].concat(), "much");
         for (function, times) in [
             ("MPI_Startall", 40),
             ("MPI_Waitall", 40),
@@ -147,12 +147,12 @@ fn all_kinds_of_calls_are_counted_and_disturb_nothing() {
             ("MPI_Allreduce", 4),
             ("MPI_Finalize", 4),
         ] {
-            assert_eq!(calls(&report, function), times, "{function} {way:?}");
+            assert_eq!(calls(&report, function), times, "{function} {variant:?}");
         }
         // Ten persistent messages, an exchange, a put and a send to the next rank.
         let pairs = rows(&report, "messages");
         assert!(pairs.iter().all(|pair| pair["messages"] == 13), "{pairs:?}");
-        assert_eq!(report["findings"], serde_json::json!([]), "{way:?}");
+        assert_eq!(report["findings"], serde_json::json!([]), "{variant:?}");
         let ranks = rows(&report, "by_rank");
         assert_eq!(ranks.len(), 4);
         for row in ranks {
@@ -286,8 +286,8 @@ fn the_report_of_a_simulated_run_is_in_virtual_time() {
 #[test]
 fn mistakes_in_the_use_of_buffers_are_told_with_both_calls_and_others_are_not() {
     let Some(lab) = prepared("mistakes in the use of buffers") else { return };
-    for way in WAYS {
-        let ended = run(&lab, &[way, &["--check"]].concat(), "mistakes");
+    for variant in VARIANTS {
+        let ended = run(&lab, &[variant, &["--check"]].concat(), "mistakes");
         ended.refuses(1, &["--check found 3 mistakes"]);
         let mistakes =
             |remark: &str| format!("program.c:{}", line_with(SOURCE, &format!("// {remark}")));
@@ -304,13 +304,13 @@ fn mistakes_in_the_use_of_buffers_are_told_with_both_calls_and_others_are_not() 
             assert!(line.contains(&mistakes(one)) && line.contains(&mistakes(other)), "{line}");
         }
         for name in ["correct", "order"] {
-            let ended = run(&lab, &[way, &["--check"]].concat(), name);
+            let ended = run(&lab, &[variant, &["--check"]].concat(), name);
             let nothing = "cornerstone: no mistakes found";
             let is_all =
-                ended.stderr.trim_end().lines().count() == 1 || way.contains(&"sim:cluster");
-            assert!(ended.stderr.contains(nothing), "{name} {way:?}: {ended:#?}");
-            assert!(ended.status == Some(0) && is_all, "{name} {way:?}: {ended:#?}");
-            assert!(checks(&ended.stderr).is_empty(), "{name} {way:?}: {ended:#?}");
+                ended.stderr.trim_end().lines().count() == 1 || variant.contains(&"sim:cluster");
+            assert!(ended.stderr.contains(nothing), "{name} {variant:?}: {ended:#?}");
+            assert!(ended.status == Some(0) && is_all, "{name} {variant:?}: {ended:#?}");
+            assert!(checks(&ended.stderr).is_empty(), "{name} {variant:?}: {ended:#?}");
         }
     }
 }
@@ -367,8 +367,8 @@ fn what_cannot_be_written_is_refused_before_anything_starts() {
         ended.refuses(2, &[words]);
         assert_eq!(ended.stdout, "", "{option}");
     }
-    let apart = ["launch", "-n", "1", "--report", "new.html", "echo", "started"];
-    lab.run(&apart).refuses(2, &["no program 'new.html'", "--report=new.html"]);
+    let options = ["launch", "-n", "1", "--report", "new.html", "echo", "started"];
+    lab.run(&options).refuses(2, &["no program 'new.html'", "--report=new.html"]);
     let twice = ["launch", "-n", "1", "--report=a.json", "--trace=a.json", "echo", "started"];
     lab.run(&twice).refuses(2, &["named for two files"]);
     assert_eq!(std::fs::read_to_string(lab.path("mine.html")).unwrap(), "my own page");

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::explaining::{WAYS, place, prepared, reported, rows};
+use crate::explaining::{VARIANTS, place, prepared, reported, rows};
 
 /// Returns the waits of more than 25 ms: the rank, the place, the kind, the other rank and its place, in order.
 fn late(report: &Value) -> Vec<(u64, String, String, u64, String)> {
@@ -29,8 +29,8 @@ fn pair(from: usize, to: usize, messages: u64, bytes: u64) -> Value {
 fn a_rank_waits_for_its_late_neighbour_in_a_ring_and_no_other_does() {
     let Some(lab) = prepared("a rank waits for its late neighbour") else { return };
     let at = |remark: &str| place("neighbours", remark);
-    for way in WAYS {
-        let report = reported(&lab, way, "neighbours");
+    for variant in VARIANTS {
+        let report = reported(&lab, variant, "neighbours");
         let sender = || "late sender".to_string();
         let mut expected = Vec::new();
         for rank in [0, 2] {
@@ -40,15 +40,15 @@ fn a_rank_waits_for_its_late_neighbour_in_a_ring_and_no_other_does() {
         expected.sort();
         let mut found = late(&report);
         found.retain(|(rank, _, kind, other, _)| *other == 1 && *rank != 1 && *kind == sender());
-        assert_eq!(found, expected, "{way:?}: {report:#}");
+        assert_eq!(found, expected, "{variant:?}: {report:#}");
         // Two collectives and twice a third, of an int to each side.
         for rank in 0..4 {
             for to in [(rank + 1) % 4, (rank + 3) % 4] {
                 let found = rows(&report, "messages");
-                assert!(found.contains(&pair(rank, to, 4, 16)), "{way:?}: {found:?}");
+                assert!(found.contains(&pair(rank, to, 4, 16)), "{variant:?}: {found:?}");
             }
         }
-        assert_eq!(rows(&report, "messages").len(), 8, "{way:?}");
+        assert_eq!(rows(&report, "messages").len(), 8, "{variant:?}");
     }
 }
 
@@ -56,7 +56,7 @@ fn a_rank_waits_for_its_late_neighbour_in_a_ring_and_no_other_does() {
 #[test]
 fn in_a_graph_ranks_wait_for_those_that_send_to_them() {
     let Some(lab) = prepared("ranks wait in a graph") else { return };
-    let report = reported(&lab, WAYS[0], "graph");
+    let report = reported(&lab, VARIANTS[0], "graph");
     let at = || place("graph", "graph");
     let mut found = late(&report);
     found.retain(|(_, _, kind, ..)| kind == "late sender");
@@ -67,13 +67,13 @@ fn in_a_graph_ranks_wait_for_those_that_send_to_them() {
 #[test]
 fn a_partitioned_message_is_sent_by_the_call_that_makes_its_last_partition_ready() {
     let Some(lab) = prepared("a partitioned message") else { return };
-    for way in WAYS {
-        let report = reported(&lab, way, "partitions");
+    for variant in VARIANTS {
+        let report = reported(&lab, variant, "partitions");
         let at = |remark: &str| place("partitions", remark);
         let expected = (1, at("parts"), "late sender".to_string(), 0, at("last partition"));
-        assert!(late(&report).contains(&expected), "{way:?}: {report:#}");
+        assert!(late(&report).contains(&expected), "{variant:?}: {report:#}");
         // Two rounds of four ints, and one plain message.
-        assert_eq!(report["messages"], serde_json::json!([pair(0, 1, 3, 36)]), "{way:?}");
+        assert_eq!(report["messages"], serde_json::json!([pair(0, 1, 3, 36)]), "{variant:?}");
     }
 }
 
@@ -81,7 +81,7 @@ fn a_partitioned_message_is_sent_by_the_call_that_makes_its_last_partition_ready
 #[test]
 fn a_collective_of_two_groups_counts_what_is_given_to_the_other_group() {
     let Some(lab) = prepared("a collective of two groups") else { return };
-    let report = reported(&lab, &[WAYS[0], &["--check"]].concat(), "groups");
+    let report = reported(&lab, &[VARIANTS[0], &["--check"]].concat(), "groups");
     let is_it = |row: &&Value| row["function"] == "MPI_Alltoallw";
     let found: Vec<&Value> = rows(&report, "calls").iter().filter(is_it).collect();
     assert_eq!(found.len(), 1, "{report:#}");

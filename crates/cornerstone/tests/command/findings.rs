@@ -8,7 +8,7 @@ use crate::launching::{lab_with, line_with, run_program, start_program};
 const SOURCE: &str = include_str!("findings.c");
 
 /// One launcher, a launcher for each of two hosts, and a simulation.
-const WAYS: [&[&str]; 4] = [
+const VARIANTS: [&[&str]; 4] = [
     &["-n", "2"],
     &["-n", "2", "--fabric", "tcp"],
     &["-n", "2", "--host", "localhost:1,127.0.0.1:1"],
@@ -50,7 +50,7 @@ fn line(remark: &str) -> u64 {
 #[test]
 fn a_report_has_the_kind_ranks_and_calls_of_what_ended_the_program() {
     let Some(lab) = lab("a report of what ended the program") else { return };
-    for way in WAYS {
+    for variant in VARIANTS {
         let call = |name: &str| name.to_owned();
         // The status of an error is its class: MPI_ERR_TAG is 4, MPI_ERR_OTHER 16.
         for (name, status, kind, calls) in [
@@ -64,17 +64,17 @@ fn a_report_has_the_kind_ranks_and_calls_of_what_ended_the_program() {
             ),
             ("crash", 128 + 11, "crash", vec![]),
         ] {
-            let (ended, report) = reported(&lab, way, name);
-            assert_eq!(ended.status, Some(status), "{way:?} {name}: {ended:#?}");
+            let (ended, report) = reported(&lab, variant, name);
+            assert_eq!(ended.status, Some(status), "{variant:?} {name}: {ended:#?}");
             let [finding] = &report["findings"].as_array().unwrap()[..] else {
-                panic!("{way:?} {name}: {report:#}");
+                panic!("{variant:?} {name}: {report:#}");
             };
-            assert_eq!(finding["kind"], kind, "{way:?}: {report:#}");
-            assert_eq!(sides(finding), calls, "{way:?}: {report:#}");
+            assert_eq!(finding["kind"], kind, "{variant:?}: {report:#}");
+            assert_eq!(sides(finding), calls, "{variant:?}: {report:#}");
             let message = finding["message"].as_str().unwrap().lines().next().unwrap();
             assert!(ended.stderr.contains(message), "{message}: {ended:#?}");
         }
-        let (ended, report) = reported(&lab, way, "clean");
+        let (ended, report) = reported(&lab, variant, "clean");
         assert_eq!((ended.status, &report["outcome"]), (Some(0), &Value::Null), "{ended:#?}");
         assert_eq!(report["findings"], Value::Array(Vec::new()));
     }
@@ -84,14 +84,23 @@ fn a_report_has_the_kind_ranks_and_calls_of_what_ended_the_program() {
 #[test]
 fn what_the_program_survives_is_told_once_with_its_ranks_and_times() {
     let Some(lab) = lab("findings told once") else { return };
-    for way in WAYS {
+    for variant in VARIANTS {
         let (ended, report) =
-            reported(&lab, &[way, &["--check", "--check-leaks"]].concat(), "both");
+            reported(&lab, &[variant, &["--check", "--check-leaks"]].concat(), "both");
         ended.refuses(1, &["--check found 1 mistake, and --check-leaks found objects"]);
-        let told = |words: &str| ended.stderr.lines().filter(|line| line.contains(words)).count();
-        assert_eq!(told(": check: ranks 0, 1: MPI_Sendrecv (overlap, program.c:"), 1, "{ended:#?}");
-        assert_eq!(told("ranks 0, 1: not freed at MPI_Finalize: 1 communicator"), 1, "{ended:#?}");
-        assert_eq!(told("rank 0: not freed at MPI_Finalize: 1 datatype"), 1, "{ended:#?}");
+        let lines_with =
+            |words: &str| ended.stderr.lines().filter(|line| line.contains(words)).count();
+        assert_eq!(
+            lines_with(": check: ranks 0, 1: MPI_Sendrecv (overlap, program.c:"),
+            1,
+            "{ended:#?}"
+        );
+        assert_eq!(
+            lines_with("ranks 0, 1: not freed at MPI_Finalize: 1 communicator"),
+            1,
+            "{ended:#?}"
+        );
+        assert_eq!(lines_with("rank 0: not freed at MPI_Finalize: 1 datatype"), 1, "{ended:#?}");
         assert!(ended.stderr.contains("(6 times)"), "{ended:#?}");
         let found = report["findings"].as_array().unwrap();
         let of = |message: &str| {
@@ -181,17 +190,17 @@ fn a_report_is_written_whatever_ends_the_run_and_refused_before_it_if_it_cannot_
 #[test]
 fn errors_before_mpi_init_and_after_mpi_finalize_are_told_with_their_rank_and_line() {
     let Some(lab) = lab("errors before MPI_Init and after MPI_Finalize") else { return };
-    for way in [WAYS[0], WAYS[1]] {
+    for variant in [VARIANTS[0], VARIANTS[1]] {
         for (name, why) in
             [("early", "MPI_Init has not been called"), ("late", "MPI_Finalize has been called")]
         {
-            let (ended, report) = reported(&lab, way, name);
+            let (ended, report) = reported(&lab, variant, name);
             let error = format!("{why} (main, program.c:{})", line(name));
-            let told = ended.stderr.lines().filter(|line| line.contains(&error));
-            let told: Vec<&str> = told.collect();
-            assert!(told.len() == 1, "{way:?} {ended:#?}");
-            assert!(told[0].starts_with("cornerstone: error: rank"), "{way:?} {ended:#?}");
-            assert_eq!(report["findings"][0]["kind"], "outside-of-mpi", "{way:?} {report:#}");
+            let printed = ended.stderr.lines().filter(|line| line.contains(&error));
+            let printed: Vec<&str> = printed.collect();
+            assert!(printed.len() == 1, "{variant:?} {ended:#?}");
+            assert!(printed[0].starts_with("cornerstone: error: rank"), "{variant:?} {ended:#?}");
+            assert_eq!(report["findings"][0]["kind"], "outside-of-mpi", "{variant:?} {report:#}");
         }
     }
 }

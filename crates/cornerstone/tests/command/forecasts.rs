@@ -119,7 +119,7 @@ fn a_search_too_short_to_record_anything_says_so_and_searches_all_the_same() {
 }
 
 /// Two processors with pauses of two kinds, each at its own moments: 16 % of the time.
-const APART: &str = "\
+const DIFFERENT_MOMENTS: &str = "\
 name = \"apart\"
 title = \"a machine whose processors pause at different moments\"
 ranks_max = 2
@@ -179,14 +179,14 @@ fn chain(lab: &Lab, machine: &str, more: &[&str]) -> Ended {
 
 #[test]
 fn a_chain_on_processors_that_pause_at_different_moments_misses_what_is_predicted() {
-    misses_what_is_predicted("messages", APART);
+    misses_what_is_predicted("messages", DIFFERENT_MOMENTS);
 }
 
 /// With a rate of computing and a faster link, the processors are the bottleneck instead of the link.
 #[test]
 #[ignore = "long"]
 fn a_chain_that_computes_on_such_processors_misses_what_is_predicted() {
-    let computing = APART
+    let computing = DIFFERENT_MOMENTS
         .replace("fft_mflops = 1000000", "fft_mflops = 1000")
         .replace("link_mb_per_s = 64", "link_mb_per_s = 400");
     misses_what_is_predicted("computing", &computing);
@@ -252,7 +252,7 @@ on = [3]
 /// A machine on which one rank pauses, a tenth of its time. A matrix takes 2.3 ms in each stage, far more than its
 /// messages.
 fn with_one_that_pauses(rank: u64) -> String {
-    let machine = APART
+    let machine = DIFFERENT_MOMENTS
         .replace("ranks_max = 2", "ranks_max = 4")
         .replace("fft_mflops = 1000000", "fft_mflops = 250")
         .replace("link_mb_per_s = 64", "link_mb_per_s = 1000");

@@ -20,7 +20,7 @@ fn script(page: &str) -> String {
     script
 }
 
-fn works(name: &str, page: &str) {
+fn check_guide(name: &str, page: &str) {
     let lab = Lab::new();
     let Some(prefix) = install(&format!("the guide {name}"), &lab, "own") else { return };
     let script = script(page);
@@ -40,30 +40,30 @@ fn works(name: &str, page: &str) {
 
 #[test]
 fn the_guide_for_mpi_programs_works() {
-    works("mpi-program", include_str!("../../../../docs/guides/mpi-program.md"));
+    check_guide("mpi-program", include_str!("../../../../docs/guides/mpi-program.md"));
 }
 
 #[test]
 fn the_guide_of_mistakes_works() {
-    works("mistakes", include_str!("../../../../docs/guides/mistakes.md"));
+    check_guide("mistakes", include_str!("../../../../docs/guides/mistakes.md"));
 }
 
 #[test]
 fn the_guide_for_clusters_works() {
-    works("cluster", include_str!("../../../../docs/guides/cluster.md"));
+    check_guide("cluster", include_str!("../../../../docs/guides/cluster.md"));
 }
 
 #[test]
 fn the_guide_for_deadlines_works() {
-    works("deadlines", include_str!("../../../../docs/guides/deadlines.md"));
+    check_guide("deadlines", include_str!("../../../../docs/guides/deadlines.md"));
 }
 
 #[test]
 fn the_guide_for_predictions_works() {
-    works("prediction", include_str!("../../../../docs/guides/prediction.md"));
+    check_guide("prediction", include_str!("../../../../docs/guides/prediction.md"));
 }
 
 #[test]
 fn the_guide_for_services_works() {
-    works("services", include_str!("../../../../docs/guides/services.md"));
+    check_guide("services", include_str!("../../../../docs/guides/services.md"));
 }

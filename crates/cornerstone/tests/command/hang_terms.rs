@@ -8,7 +8,7 @@ const SOURCE: &str = include_str!("hang_terms.c");
 const STATUS: i32 = 122;
 
 /// How programs of four ranks are launched.
-const WAYS: [&[&str]; 5] = [
+const VARIANTS: [&[&str]; 5] = [
     &["-n", "4"],
     &["-n", "4", "--fabric", "tcp"],
     &["-n", "4", "--fabric", "cluster"],
@@ -22,9 +22,9 @@ fn prepared(test: &str) -> Option<Lab> {
 }
 
 /// The ways without that of libfabric, if the machine lacks it.
-fn ways(test: &str) -> Vec<&'static [&'static str]> {
+fn variants(test: &str) -> Vec<&'static [&'static str]> {
     let more = crate::ofi::is_here(test).then_some(LIBFABRIC);
-    WAYS.into_iter().chain(more).collect()
+    VARIANTS.into_iter().chain(more).collect()
 }
 
 /// The place of a call in parentheses, as reports of hangs name it.
@@ -48,8 +48,8 @@ fn communicators_are_named_as_the_program_names_and_makes_them() {
         format!("for tag 4 of rank 0 {second}\n"),
     ];
     let words = words.each_ref().map(String::as_str);
-    for way in ways(test) {
-        let ended = run(&lab, way, "communicators");
+    for variant in variants(test) {
+        let ended = run(&lab, variant, "communicators");
         ended.refuses(STATUS, &words);
         let unexpected = format!(
             "not received there so far: 1 message of 4 bytes with tag 9 of rank 0 {first}\n"
@@ -68,13 +68,14 @@ fn collectives_of_parts_and_intercommunicators_are_named_too() {
         place("between", "between")
     );
     let later = format!("made by MPI_Comm_idup {}\n", place("later", "later"));
-    for way in ways(test) {
+    for variant in variants(test) {
         let words = ["rank 2 waits in MPI_Barrier", "in communicator \"halves\" of ranks 0, 2\n"];
-        run(&lab, way, "barrier").refuses(STATUS, &words);
-        run(&lab, way, "between").refuses(STATUS, &[&between]);
-        run(&lab, way, "later").refuses(STATUS, &[&later]);
+        run(&lab, variant, "barrier").refuses(STATUS, &words);
+        run(&lab, variant, "between").refuses(STATUS, &[&between]);
+        run(&lab, variant, "later").refuses(STATUS, &[&later]);
     }
-    run(&lab, WAYS[0], "self").refuses(STATUS, &["in communicator \"MPI_COMM_SELF\" of rank 3\n"]);
+    run(&lab, VARIANTS[0], "self")
+        .refuses(STATUS, &["in communicator \"MPI_COMM_SELF\" of rank 3\n"]);
     assert!(lab.becomes_empty());
 }
 
@@ -87,8 +88,8 @@ fn waits_for_windows_are_told_in_the_terms_of_windows_on_every_fabric() {
     let complete = format!("until rank 1 calls MPI_Win_complete {of_all}");
     let queue = "in window \"queue\" of ranks 0 to 3\n";
     let post = format!("until rank 1 calls MPI_Win_post {queue}");
-    for way in ways(test) {
-        let running = ["fence", "start", "waits"].map(|name| start(&lab, way, name));
+    for variant in variants(test) {
+        let running = ["fence", "start", "waits"].map(|name| start(&lab, variant, name));
         let words =
             [["MPI_Win_fence", &of_all], ["MPI_Win_start", &post], ["MPI_Win_wait", &complete]];
         for (running, words) in running.into_iter().zip(words) {
@@ -96,12 +97,12 @@ fn waits_for_windows_are_told_in_the_terms_of_windows_on_every_fabric() {
         }
         // Only the rank that serves the memory may know who has access.
         let by_message = ["tcp", "ofi:tcp", "--host", "sim:gigabit-ethernet"];
-        let served = by_message.iter().any(|word| way.contains(word));
+        let served = by_message.iter().any(|word| variant.contains(word));
         for (name, holds, here) in [
             ("lock", "rank 0 holds", "which rank 0 holds, "),
             ("shared", "other ranks share", "which other ranks share, "),
         ] {
-            let ended = run(&lab, way, name);
+            let ended = run(&lab, variant, name);
             let waits = "rank 2 waits in MPI_Win_lock (lock, program.c:";
             match served {
                 true => ended.refuses(
@@ -130,11 +131,11 @@ fn waits_for_windows_are_told_in_the_terms_of_windows_on_every_fabric() {
 fn members_that_name_different_roots_are_told_with_them() {
     let test = "members that name different roots";
     let Some(lab) = prepared(test) else { return };
-    for way in ways(test) {
-        let ended = run(&lab, way, "roots");
-        assert_ne!(ended.status, Some(0), "{way:?} {ended:#?}");
+    for variant in variants(test) {
+        let ended = run(&lab, variant, "roots");
+        assert_ne!(ended.status, Some(0), "{variant:?} {ended:#?}");
         for printed in ["collectives do not match", "with root 0", "with root 1"] {
-            assert!(ended.stderr.contains(printed), "{printed} {way:?} {ended:#?}");
+            assert!(ended.stderr.contains(printed), "{printed} {variant:?} {ended:#?}");
         }
     }
     assert!(lab.becomes_empty());

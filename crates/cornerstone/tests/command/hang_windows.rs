@@ -1,7 +1,7 @@
 //! Tests that `cornerstone launch` detects hangs of programs with windows on every fabric, and leaves those alone that
 //! only seem to hang (`hang_windows.c`). A hang that is not detected ends the test, which waits for two minutes.
 
-use crate::hangs::{FEW_WAYS, STUCK, are_left_alone, ways};
+use crate::hangs::{FEW_WAYS, STUCK, are_left_alone, variants};
 use crate::launching::{lab_with, place_in, run_program as run, start_program as start};
 
 const SOURCE: &str = concat!(include_str!("stopping.c"), include_str!("hang_windows.c"));
@@ -30,8 +30,8 @@ fn ranks_that_wait_at_a_window_for_ever_are_found_after_accesses_on_every_fabric
         ("posts", vec![&*in_start, &posts, &in_wait, &completes]),
         ("lock", vec![&*in_lock, "for the lock of rank 3", "rank 0 holds"]),
     ];
-    for way in ways(test).into_iter().filter(|way| way[1] == "4") {
-        let running = all.each_ref().map(|(name, words)| (words, start(&lab, way, name)));
+    for variant in variants(test).into_iter().filter(|variant| variant[1] == "4") {
+        let running = all.each_ref().map(|(name, words)| (words, start(&lab, variant, name)));
         for (words, running) in running {
             let ended = running.wait();
             ended.refuses(STATUS, &[STUCK]);
@@ -56,7 +56,7 @@ fn programs_with_windows_that_only_look_like_a_hang_are_left_alone() {
 fn programs_with_windows_are_left_alone_in_every_way() {
     let test = "programs with windows that only look like a hang, launched in every way";
     let Some(lab) = lab_with(test, SOURCE) else { return };
-    are_left_alone(&lab, &ways(test), &LEFT_ALONE);
+    are_left_alone(&lab, &variants(test), &LEFT_ALONE);
 }
 
 /// Between hosts memory is accessed by messages, also between ranks of one host. Their locks are in memory that they
@@ -70,9 +70,9 @@ fn locks_between_ranks_of_one_of_several_hosts_are_told_and_their_ends_are_not_a
         "rank 2 waits in MPI_Win_lock {waits} for the lock of rank 3, which rank 1 holds, in the window of ranks 1 to 4"
     );
     run(&lab, FOUR_ON_A_HOST, "lock_on_host").refuses(STATUS, &[STUCK, &printed]);
-    for way in [FOUR_ON_A_HOST, &["-n", "4"]] {
-        let ended = run(&lab, way, "passes");
-        assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{way:?}");
+    for variant in [FOUR_ON_A_HOST, &["-n", "4"]] {
+        let ended = run(&lab, variant, "passes");
+        assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{variant:?}");
     }
     assert!(lab.becomes_empty());
 }

@@ -12,7 +12,7 @@ pub(crate) const STUCK: &str = "all ranks wait, and no message is under way";
 
 /// Options of the launches: ranks that sleep, ranks that spin, ranks over TCP, on one host as one of several, and on
 /// several.
-const WAYS: [&[&str]; 5] = [
+const VARIANTS: [&[&str]; 5] = [
     &["-n", "4"],
     &["-n", "2", "--bind", "core"],
     &["-n", "4", "--fabric", "tcp"],
@@ -20,16 +20,16 @@ const WAYS: [&[&str]; 5] = [
     &["-n", "4", "--host", "localhost:1,127.0.0.1:3"],
 ];
 /// The same over libfabric.
-const WAYS_OF_LIBFABRIC: [&[&str]; 3] = [
+const VARIANTS_OF_LIBFABRIC: [&[&str]; 3] = [
     &["-n", "4", "--fabric", "ofi:tcp"],
     &["-n", "4", "--host", "localhost:1,127.0.0.1:3", "--fabric", "cluster:ofi:tcp"],
     &["-n", "4", "--host", "localhost:1,127.0.0.1:3", "--fabric", "ofi:tcp"],
 ];
 
 /// Returns all of them, without those that the machine does not support.
-pub(crate) fn ways(test: &str) -> Vec<&'static [&'static str]> {
-    let more = crate::ofi::is_here(test).then_some(WAYS_OF_LIBFABRIC);
-    WAYS.into_iter().chain(more.into_iter().flatten()).collect()
+pub(crate) fn variants(test: &str) -> Vec<&'static [&'static str]> {
+    let more = crate::ofi::is_here(test).then_some(VARIANTS_OF_LIBFABRIC);
+    VARIANTS.into_iter().chain(more.into_iter().flatten()).collect()
 }
 
 /// Returns a lab with the programs; `None` if our library is not built.
@@ -43,15 +43,15 @@ fn line_with(remark: &str) -> usize {
 }
 
 /// The ways in which a short test launches: ranks that sleep, ranks that spin, over TCP, and on several hosts.
-pub(crate) const FEW_WAYS: [&[&str]; 4] = [WAYS[0], WAYS[1], WAYS[2], WAYS[4]];
+pub(crate) const FEW_WAYS: [&[&str]; 4] = [VARIANTS[0], VARIANTS[1], VARIANTS[2], VARIANTS[4]];
 
 /// Checks that these programs come to their end however they are launched, and that nothing is reported.
-pub(crate) fn are_left_alone(lab: &Lab, ways: &[&[&str]], names: &[&str]) {
-    for &way in ways {
-        let running: Vec<_> = names.iter().map(|name| (name, start(lab, way, name))).collect();
+pub(crate) fn are_left_alone(lab: &Lab, variants: &[&[&str]], names: &[&str]) {
+    for &variant in variants {
+        let running: Vec<_> = names.iter().map(|name| (name, start(lab, variant, name))).collect();
         for (name, running) in running {
             let ended = running.wait();
-            assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{name} {way:?}");
+            assert_eq!((ended.status, ended.stderr.as_str()), (Some(0), ""), "{name} {variant:?}");
         }
         let _ = std::fs::remove_file(lab.path("ready"));
     }
@@ -63,8 +63,8 @@ fn ranks_that_wait_for_each_other_are_ended_and_each_wait_is_told_with_its_line(
     let test = "ranks that wait for each other";
     let Some(lab) = prepared(test) else { return };
     let receive = line_with("// receive");
-    for way in ways(test) {
-        run(&lab, way, "tags").refuses(
+    for variant in variants(test) {
+        run(&lab, variant, "tags").refuses(
             STATUS,
             &[
                 STUCK,
@@ -83,7 +83,7 @@ fn ranks_that_wait_for_each_other_are_ended_and_each_wait_is_told_with_its_line(
     let barrier = line_with("// barrier");
     let printed =
         format!("ranks 2, 3 wait in MPI_Barrier (tags, program.c:{barrier}) for ranks 0, 1");
-    run(&lab, WAYS[0], "tags").refuses(STATUS, &[&printed]);
+    run(&lab, VARIANTS[0], "tags").refuses(STATUS, &[&printed]);
 }
 
 #[test]
@@ -97,17 +97,17 @@ fn all_kinds_of_waits_are_found_on_every_fabric() {
         ("probe", &["MPI_Probe (probe", "for tag 6 of any rank"]),
         ("started", &["rank 0 waits in MPI_Recv", "MPI_Wait (started, program.c:"]),
     ];
-    let ways = ways(test);
-    for &way in &ways {
-        let running = all.map(|(name, words)| (name, words, start(&lab, way, name)));
+    let variants = variants(test);
+    for &variant in &variants {
+        let running = all.map(|(name, words)| (name, words, start(&lab, variant, name)));
         for (_, words, running) in running {
             let ended = running.wait();
             ended.refuses(STATUS, &[STUCK]);
             ended.refuses(STATUS, words);
         }
     }
-    for &way in ways.iter().filter(|way| way[1] == "4") {
-        let ended = run(&lab, way, "part");
+    for &variant in variants.iter().filter(|variant| variant[1] == "4") {
+        let ended = run(&lab, variant, "part");
         ended
             .refuses(STATUS, &["rank 0 waits in MPI_Recv", "for tag 4 of rank 2 in the communicator of ranks 0, 2, made by MPI_Comm_split (part"]);
         ended.refuses(STATUS, &["rank 2 waits in MPI_Barrier (part, program.c:"]);
@@ -121,13 +121,14 @@ fn locks_of_windows_that_ranks_take_in_different_orders_are_found() {
     let Some(lab) = prepared(test) else { return };
     let lock = line_with("// lock");
     let of = format!("rank 0 waits in MPI_Win_lock (locks, program.c:{lock})");
-    for way in ways(test) {
-        run(&lab, way, "locks").refuses(STATUS, &[STUCK, &format!("{of} for the lock of rank 1")]);
+    for variant in variants(test) {
+        run(&lab, variant, "locks")
+            .refuses(STATUS, &[STUCK, &format!("{of} for the lock of rank 1")]);
     }
     let printed =
         format!("{of} for the lock of rank 1, which rank 1 holds, in the window of ranks 0");
-    for way in [WAYS[0], WAYS[1], WAYS[3]] {
-        run(&lab, way, "locks").refuses(STATUS, &[&printed]);
+    for variant in [VARIANTS[0], VARIANTS[1], VARIANTS[3]] {
+        run(&lab, variant, "locks").refuses(STATUS, &[&printed]);
     }
     assert!(lab.becomes_empty());
 }
@@ -145,12 +146,13 @@ fn hangs_of_programs_with_several_threads_are_found_once_no_thread_can_act() {
         ("multiple_joined", &["rank 0 waits in MPI_Recv (receive", "for tag 30 of rank 1"]),
         ("completed", &["rank 0 waits in MPI_Recv (receive", "for tag 30 of rank 1"]),
     ];
-    for way in ways(test) {
+    for variant in variants(test) {
         // Libfabric handles SIGTERM, so a thread outside the library might be woken by a signal.
         let is_ruled_out =
-            |name: &str| name == "multiple_joined" && WAYS_OF_LIBFABRIC.contains(&way);
+            |name: &str| name == "multiple_joined" && VARIANTS_OF_LIBFABRIC.contains(&variant);
         let found = all.iter().filter(|(name, _)| !is_ruled_out(name));
-        let running: Vec<_> = found.map(|(name, words)| (words, start(&lab, way, name))).collect();
+        let running: Vec<_> =
+            found.map(|(name, words)| (words, start(&lab, variant, name))).collect();
         for (words, running) in running {
             let ended = running.wait();
             ended.refuses(STATUS, &[STUCK]);
@@ -166,7 +168,7 @@ fn programs_with_a_thread_that_may_still_act_are_left_alone() {
     let test = "programs with a thread that may still act";
     let Some(lab) = prepared(test) else { return };
     let names = ["multiple_sleeps", "multiple_tests", "multiple_woken", "multiple_signal"];
-    are_left_alone(&lab, &ways(test), &names);
+    are_left_alone(&lab, &variants(test), &names);
 }
 
 #[test]
@@ -174,9 +176,12 @@ fn a_thread_that_waits_beside_one_that_does_not_is_told() {
     let Some(lab) = prepared("a thread that waits beside one that does not") else { return };
     for options in ["-n 2", "-n 2 --fabric tcp"] {
         let printed = while_it_runs(&lab, options, "multiple_until", "may still act", "touch go");
-        let beside = "    another thread of the process may still act";
+        let other_thread = "    another thread of the process may still act";
         assert!(printed.contains("rank 0 waits in MPI_Recv (receive, program.c:"), "{printed}");
-        assert!(printed.contains("for tag 2 of rank 0\n") && printed.contains(beside), "{printed}");
+        assert!(
+            printed.contains("for tag 2 of rank 0\n") && printed.contains(other_thread),
+            "{printed}"
+        );
         std::fs::remove_file(lab.path("go")).unwrap();
     }
     assert!(lab.becomes_empty());
@@ -208,7 +213,7 @@ fn programs_that_poll_sleep_compute_or_wait_for_others_than_ranks_are_left_alone
 fn programs_without_a_hang_are_left_alone_in_every_way() {
     let test = "programs that only look like a hang, launched in every way";
     let Some(lab) = prepared(test) else { return };
-    are_left_alone(&lab, &ways(test), &LEFT_ALONE);
+    are_left_alone(&lab, &variants(test), &LEFT_ALONE);
 }
 
 #[test]
@@ -294,8 +299,9 @@ fn a_rank_that_polls_is_told_with_its_line_again_and_again_or_on_request() {
     let Some(lab) = prepared("a rank that polls") else { return };
     let line = line_with("// polls");
     let polls = format!("  rank 0 polls in MPI_Test (polls, program.c:{line})");
-    let ways = [("-n 3 --watch 500ms", "nothing has moved for [2-9]"), ("-n 3", "rank 0 polls")];
-    for (options, until) in ways {
+    let variants =
+        [("-n 3 --watch 500ms", "nothing has moved for [2-9]"), ("-n 3", "rank 0 polls")];
+    for (options, until) in variants {
         let printed = while_it_runs(&lab, options, "polls", until, "touch go");
         assert!(printed.contains(&polls), "{printed}");
         assert!(printed.contains("ranks 1, 2 wait in MPI_Recv (receive, program.c:"), "{printed}");

@@ -241,8 +241,8 @@ fn what_is_undecided_or_no_longer_measured_is_named_in_every_format() {
         assert_eq!(ended.status, Some(3), "{ended:#?}");
         let named =
             ["undecided if slower: Latency time, 8 B", "not measured now: Latency time, 16"];
-        let is_told = parts.iter().all(|part| ended.stdout.contains(part));
-        assert!(is_told && named.iter().all(|name| ended.stderr.contains(name)), "{ended:#?}");
+        let is_printed = parts.iter().all(|part| ended.stdout.contains(part));
+        assert!(is_printed && named.iter().all(|name| ended.stderr.contains(name)), "{ended:#?}");
     }
 }
 

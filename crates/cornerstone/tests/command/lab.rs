@@ -234,7 +234,7 @@ impl Running<'_> {
 }
 
 /// Starts a run in a new lab for each of its two ranks, kills that rank, and expects that the output names it and
-/// contains `told`. Then calls `holds` to check the remaining state.
+/// contains `printed`. Then calls `holds` to check the remaining state.
 #[track_caller]
 pub(crate) fn kill_each_rank(
     start: impl Fn(&Lab) -> Running<'_>,

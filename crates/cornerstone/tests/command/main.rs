@@ -2,7 +2,6 @@
 
 mod applications;
 mod arguments;
-mod beside;
 mod bindings;
 mod checking;
 mod cluster;
@@ -34,6 +33,7 @@ mod mpiexec;
 mod networks;
 mod ofi;
 mod ofi_windows;
+mod other_mpis;
 mod overviews;
 mod package;
 mod patterns;

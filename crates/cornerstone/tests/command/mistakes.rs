@@ -1,7 +1,7 @@
 //! Tests what `cornerstone launch` prints about mistakes that some ranks detect while others are in MPI_Finalize
 //! (`mistakes.c`).
 
-use crate::hangs::ways;
+use crate::hangs::variants;
 use crate::lab::{Ended, Lab};
 use crate::launching::{lab_with, run_program as run, start_program as start};
 
@@ -19,10 +19,10 @@ fn fails(ended: &Ended, words: &[&str]) {
 
 /// The ways to launch four ranks on which calls are compared over connections.
 fn over_connections(test: &str) -> Vec<&'static [&'static str]> {
-    let connects = |way: &&[&str]| {
-        way[1] == "4" && way.iter().any(|word| ["tcp", "ofi:tcp", "--host"].contains(word))
+    let connects = |variant: &&[&str]| {
+        variant[1] == "4" && variant.iter().any(|word| ["tcp", "ofi:tcp", "--host"].contains(word))
     };
-    ways(test).into_iter().filter(connects).collect()
+    variants(test).into_iter().filter(connects).collect()
 }
 
 fn prepared(test: &str) -> Option<Lab> {
@@ -56,18 +56,19 @@ const SENT_NOTHING: &str = "another member has failed, or sent nothing where thi
 fn another_call_is_reported_in_the_same_words_on_every_fabric() {
     let test = "another call on every fabric";
     let Some(lab) = prepared(test) else { return };
-    for way in ways(test).into_iter().chain([SIMULATED]).filter(|way| way[1] == "4") {
-        let calls = OTHER_CALLS.map(|(name, words)| (start(&lab, way, name), words));
-        let lengths = OTHER_LENGTHS.map(|(name, words)| (start(&lab, way, name), words));
+    for variant in variants(test).into_iter().chain([SIMULATED]).filter(|variant| variant[1] == "4")
+    {
+        let calls = OTHER_CALLS.map(|(name, words)| (start(&lab, variant, name), words));
+        let lengths = OTHER_LENGTHS.map(|(name, words)| (start(&lab, variant, name), words));
         for (running, words) in calls {
             let ended = running.wait();
-            println!("{words:?} {way:?}");
+            println!("{words:?} {variant:?}");
             fails(&ended, words);
             fails(&ended, &["collectives do not match: rank "]);
         }
         for (running, words) in lengths {
             let ended = running.wait();
-            println!("{words} {way:?}");
+            println!("{words} {variant:?}");
             let words = [words, " bytes where ", " are expected"];
             fails(&ended, if ended.stderr.contains(SENT_NOTHING) { &[] } else { &words });
         }
@@ -80,9 +81,9 @@ fn different_roots_are_told_although_a_rank_is_through() {
     let test = "different roots although a rank is through";
     let Some(lab) = prepared(test) else { return };
     let words = ["collectives do not match", "with root 0", "with root 1"];
-    for way in over_connections(test) {
+    for variant in over_connections(test) {
         for name in ["broadcast", "reduce", "gather"] {
-            fails(&run(&lab, way, name), &words);
+            fails(&run(&lab, variant, name), &words);
         }
     }
     // Rank 1 or rank 2 is through, depending on the order.
@@ -99,9 +100,9 @@ fn different_roots_are_told_although_a_rank_is_through() {
 fn a_rank_that_leaves_a_collective_out_is_told_to_be_in_finalize() {
     let test = "a rank that leaves a collective out";
     let Some(lab) = prepared(test) else { return };
-    for way in ways(test).into_iter().filter(|way| way[1] == "4") {
-        fails(&run(&lab, way, "part"), &["in allreduce", "rank 1 ", "in MPI_Finalize"]);
-        fails(&run(&lab, way, "barrier"), &["in barrier", "rank 3 ", "in MPI_Finalize"]);
+    for variant in variants(test).into_iter().filter(|variant| variant[1] == "4") {
+        fails(&run(&lab, variant, "part"), &["in allreduce", "rank 1 ", "in MPI_Finalize"]);
+        fails(&run(&lab, variant, "barrier"), &["in barrier", "rank 3 ", "in MPI_Finalize"]);
     }
     // In virtual time the others may see that it has left before they see its call.
     fails(&run(&lab, SIMULATED, "part"), &["rank 1 ", "MPI_Finalize"]);
@@ -120,11 +121,11 @@ fn a_message_that_a_rank_in_finalize_does_not_send_is_told_with_those_that_it_ha
     let synchronous =
         "rank 1 came to MPI_Finalize before it received a message of 4 bytes with tag 3";
     let any = "rank 0 waits for a message with tag 2 of any rank, and all others have ended";
-    for way in ways(test).into_iter().filter(|way| way[1] == "4") {
-        fails(&run(&lab, way, "tag"), &[tag]);
-        fails(&run(&lab, way, "communicator"), &[communicator]);
-        fails(&run(&lab, way, "synchronous"), &[synchronous]);
-        fails(&run(&lab, way, "any"), &[any]);
+    for variant in variants(test).into_iter().filter(|variant| variant[1] == "4") {
+        fails(&run(&lab, variant, "tag"), &[tag]);
+        fails(&run(&lab, variant, "communicator"), &[communicator]);
+        fails(&run(&lab, variant, "synchronous"), &[synchronous]);
+        fails(&run(&lab, variant, "any"), &[any]);
     }
     assert!(lab.becomes_empty());
 }
@@ -133,8 +134,8 @@ fn a_message_that_a_rank_in_finalize_does_not_send_is_told_with_those_that_it_ha
 fn a_program_whose_library_is_not_found_ends_with_a_hint() {
     let Some(lab) = prepared("a program whose library is not found") else { return };
     std::fs::remove_file(lab.path("libmpi_abi.so.1")).unwrap();
-    for way in [&["-n", "2"][..], SIMULATED] {
+    for variant in [&["-n", "2"][..], SIMULATED] {
         let hint = "if it is libmpi_abi.so.1: LD_LIBRARY_PATH=/";
-        run(&lab, way, "broadcast").refuses(127, &["libmpi_abi.so.1: cannot open", hint]);
+        run(&lab, variant, "broadcast").refuses(127, &["libmpi_abi.so.1: cannot open", hint]);
     }
 }

@@ -107,8 +107,8 @@ fn a_stream_over_four_networks_slows_down_in_steps_as_they_break() {
         // A hundred parts of 80 ms. Those in which networks change are left out, and the two after them, in which
         // delayed messages arrive. Messages that wait for Ethernet when ATM is repaired still take half a second.
         let part = |moment: f64| (moment / 0.08).ceil() as usize;
-        let settle = if time.start == 5.0 { 8 } else { 2 };
-        let parts = &rates[part(time.start) + settle..part(time.end) - 1];
+        let unsteady = if time.start == 5.0 { 8 } else { 2 };
+        let parts = &rates[part(time.start) + unsteady..part(time.end) - 1];
         let mean = parts.iter().sum::<f64>() / parts.len() as f64;
         // Few messages pass over Ethernet in a second.
         let tolerance = if rate < 2.0 { 0.1 } else { 0.02 };

@@ -95,8 +95,8 @@ fn every_pause_of_this_machine_has_a_cause_or_is_said_to_have_none() {
 fn a_look_of_hours_that_is_ended_keeps_what_it_saw() {
     let lab = Lab::new();
     let running = lab.start(&["run", "clock", "--duration", "2h", "--out", "a.jsonl"]);
-    let has_told = || !summaries(&lab, "a.jsonl").is_empty();
-    assert!(eventually(has_told), "nothing was told");
+    let has_reported = || !summaries(&lab, "a.jsonl").is_empty();
+    assert!(eventually(has_reported), "nothing was told");
     running.signal("INT");
     let ended = running.wait();
     assert!(ended.stdout.contains("available:"), "{ended:#?}");

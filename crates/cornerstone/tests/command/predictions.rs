@@ -93,8 +93,8 @@ fn a_program_that_polls_beside_one_that_computes_asks_little() {
             ended.stderr.lines().find(|line| line.contains(" requests to the machine, ")).unwrap();
         line.split_whitespace().next().unwrap().parse::<u64>().unwrap()
     };
-    let apart = requests(&["-n", "2"]);
-    assert!(processors == 1 || apart < 50_000, "{apart} requests");
+    let separate = requests(&["-n", "2"]);
+    assert!(processors == 1 || separate < 50_000, "{separate} requests");
     let sharing = requests(&["-n", "4", "--ranks-per-processor", "2"]);
     assert!(sharing < 50_000, "{sharing} requests of ranks that share processors");
     well(&lab, &["-n", "3", "--fabric", "sim:cluster", "--compute", "none"], "listens");
@@ -163,14 +163,14 @@ fn ranks_that_wait_for_each_other_are_told_as_on_real_fabrics() {
     let Some(lab) = prepared("ranks that wait for each other") else { return };
     let line = 1 + SOURCE.lines().position(|line| line.ends_with("// stuck")).unwrap();
     let options = ["-n", "3", "--fabric", "sim:cluster"];
-    let told = format!("rank 1 waits in MPI_Recv (main, program.c:{line}) for tag 8 of rank 2");
+    let printed = format!("rank 1 waits in MPI_Recv (main, program.c:{line}) for tag 8 of rank 2");
     let unexpected = "    not received there so far: 1 message of 4 bytes with tag 5 of rank 0\n";
     let ended = run(&lab, &options, "stuck");
-    ended.refuses(122, &["all ranks wait, and no message is under way", &told, unexpected]);
-    let told = "rank 2 waits in MPI_Waitall (main, program.c:";
+    ended.refuses(122, &["all ranks wait, and no message is under way", &printed, unexpected]);
+    let printed = "rank 2 waits in MPI_Waitall (main, program.c:";
     let both = "for tag 8 of rank 0; for tag 9 of any rank";
     run(&lab, &options, "waits")
-        .refuses(122, &["all ranks wait, and no message is under way", told, both]);
+        .refuses(122, &["all ranks wait, and no message is under way", printed, both]);
     assert!(lab.becomes_empty());
 }
 

@@ -24,7 +24,7 @@ int main(int count, char **words) {
 "#;
 
 /// Options with which the launcher loads a library of its own.
-const WAYS: [&[&str]; 6] = [
+const VARIANTS: [&[&str]; 6] = [
     &["-n", "2"],
     &["-n", "2", "--check"],
     &["-n", "2", "--report=report.json"],
@@ -49,14 +49,14 @@ fn sanitized(test: &str, sanitizer: &str) -> Option<Lab> {
 #[test]
 fn the_address_sanitizer_finds_its_mistakes_beside_our_libraries() {
     let Some(lab) = sanitized("the address sanitizer", "address") else { return };
-    for way in WAYS {
-        let ended = run_program(&lab, way, "right");
-        assert_eq!(ended.status, Some(0), "{way:?}: {ended:#?}");
-        assert!(!ended.stderr.contains("ASan"), "{way:?}: {ended:#?}");
-        let ended = run_program(&lab, way, "writes_beyond");
-        assert_eq!(ended.status, Some(1), "{way:?}: {ended:#?}");
-        assert!(ended.stderr.contains("heap-buffer-overflow"), "{way:?}: {ended:#?}");
-        assert!(ended.stderr.contains("ended with status 1"), "{way:?}: {ended:#?}");
+    for variant in VARIANTS {
+        let ended = run_program(&lab, variant, "right");
+        assert_eq!(ended.status, Some(0), "{variant:?}: {ended:#?}");
+        assert!(!ended.stderr.contains("ASan"), "{variant:?}: {ended:#?}");
+        let ended = run_program(&lab, variant, "writes_beyond");
+        assert_eq!(ended.status, Some(1), "{variant:?}: {ended:#?}");
+        assert!(ended.stderr.contains("heap-buffer-overflow"), "{variant:?}: {ended:#?}");
+        assert!(ended.stderr.contains("ended with status 1"), "{variant:?}: {ended:#?}");
     }
     assert!(lab.becomes_empty());
 }
@@ -64,11 +64,11 @@ fn the_address_sanitizer_finds_its_mistakes_beside_our_libraries() {
 #[test]
 fn the_thread_sanitizer_admits_our_libraries() {
     let Some(lab) = sanitized("the thread sanitizer", "thread") else { return };
-    for way in [WAYS[0], WAYS[1]] {
-        let ended = run_program(&lab, way, "right");
+    for variant in [VARIANTS[0], VARIANTS[1]] {
+        let ended = run_program(&lab, variant, "right");
         if ended.stderr.contains("FATAL: ThreadSanitizer: unexpected memory mapping") {
             return skip("the thread sanitizer", "it does not know this kernel's addresses");
         }
-        assert_eq!(ended.status, Some(0), "{way:?}: {ended:#?}");
+        assert_eq!(ended.status, Some(0), "{variant:?}: {ended:#?}");
     }
 }

@@ -122,12 +122,12 @@ impl Hosts {
 
     /// Creates an agent, called as ssh is, that reaches all hosts.
     pub(crate) fn agent(&self, lab: &Lab) -> String {
-        let known = self.addresses.iter().zip(&self.spaces);
-        let known = known.map(|(address, space)| format!("{address}) space={space};;\n"));
+        let lines = self.addresses.iter().zip(&self.spaces);
+        let lines = lines.map(|(address, space)| format!("{address}) space={space};;\n"));
         let text = format!(
             "#!/bin/sh\nwhile [ \"${{1#-}}\" != \"$1\" ]; do shift; done\ncase $1 in\n{}esac\nshift\n\
              exec ip netns exec $space sh -c \"$*\"\n",
-            known.collect::<String>()
+            lines.collect::<String>()
         );
         lab.write("agent", &text);
         let path = lab.path("agent");

@@ -54,9 +54,9 @@ fn the_failure_of_a_run_that_ranks_started_is_told_with_its_status() {
 #[test]
 fn every_rank_is_told_that_its_fabric_starts_no_programs() {
     let Some(lab) = prepared("ranks of a fabric that starts no programs") else { return };
-    let ways = [["--fabric", "sim:cluster"], ["--host", "localhost:1,127.0.0.1:2"]];
-    for (way, name) in ways.into_iter().zip(["sim", "cluster"]) {
-        let ended = run(&lab, &[&["-n", "3"], &way[..]].concat(), "together");
+    let variants = [["--fabric", "sim:cluster"], ["--host", "localhost:1,127.0.0.1:2"]];
+    for (variant, name) in variants.into_iter().zip(["sim", "cluster"]) {
+        let ended = run(&lab, &[&["-n", "3"], &variant[..]].concat(), "together");
         assert!(ended.status.is_some_and(|status| status != 0), "{ended:#?}");
         let why = format!(
             "MPI_Comm_spawn_multiple: MPI_ERR_SPAWN: the fabric {name} cannot reach processes of other runs, which is \

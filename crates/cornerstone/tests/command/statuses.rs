@@ -21,7 +21,7 @@ int main(int argc, char **argv) {
 "#;
 
 /// Ways to launch two ranks: one launcher, a launcher for each of two hosts, and a simulation.
-const WAYS: [&[&str]; 4] = [
+const VARIANTS: [&[&str]; 4] = [
     &["-n", "2"],
     &["-n", "2", "--fabric", "tcp"],
     &["-n", "2", "--host", "localhost:1,127.0.0.1:1"],
@@ -31,13 +31,13 @@ const WAYS: [&[&str]; 4] = [
 #[test]
 fn objects_that_are_left_give_a_program_that_ends_well_the_status_1() {
     let Some(lab) = lab_with("objects that are left", LEAVES) else { return };
-    for way in WAYS {
-        let checked = |name| run_program(&lab, &[way, &["--check-leaks"]].concat(), name);
+    for variant in VARIANTS {
+        let checked = |name| run_program(&lab, &[variant, &["--check-leaks"]].concat(), name);
         let tidy = checked("tidy");
-        assert_eq!(tidy.status, Some(0), "{way:?}: {tidy:#?}");
+        assert_eq!(tidy.status, Some(0), "{variant:?}: {tidy:#?}");
         let left = "rank 1: not freed at MPI_Finalize: 1 communicator";
         checked("leaves").refuses(1, &[left, "--check-leaks found objects"]);
-        assert_eq!(run_program(&lab, way, "leaves").status, Some(0), "nothing was asked");
+        assert_eq!(run_program(&lab, variant, "leaves").status, Some(0), "nothing was asked");
         // Another failure has precedence.
         checked("fails").refuses(7, &[left]);
     }

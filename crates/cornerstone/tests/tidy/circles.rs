@@ -42,11 +42,11 @@ fn few_files_import_each_other() {
             found.push((name, sizes));
         }
     }
-    let known: Vec<(String, Vec<usize>)> =
+    let permitted: Vec<(String, Vec<usize>)> =
         CIRCLES.iter().map(|(name, sizes)| (name.to_string(), sizes.to_vec())).collect();
     let lines = lines.join("\n");
     assert_eq!(
-        found, known,
+        found, permitted,
         "left: the circles that there are; right: those that are known\n{lines}"
     );
 }

@@ -52,11 +52,11 @@ fn imports(modules: &[Module]) -> Vec<Import> {
             if let Some(Found::Item(to)) = found.filter(|_| line > 0) {
                 let import = Import { from: module.file, to, line, path };
                 if import.from != to {
-                    let known = first
+                    let first_of = first
                         .entry((module.file, to))
                         .or_insert_with(|| (line, import.path.clone()));
-                    if line < known.0 {
-                        *known = (line, import.path);
+                    if line < first_of.0 {
+                        *first_of = (line, import.path);
                     }
                 }
             }

@@ -379,18 +379,18 @@ pub unsafe trait Endpoint: RemoteMemory + LongWaits + Sized {
     /// Declares that this rank sends and receives no more messages of its own. Ranks that left may still act together.
     fn leave(&mut self) -> Result<()>;
 
-    /// Returns whether a wait must check whether each of its requests [is hopeless](Endpoint::is_hopeless): once any
-    /// rank has [left](Endpoint::leave), and while the launcher requests a report of what this rank waits for.
+    /// Returns whether a wait must check whether each of its requests [cannot complete](Endpoint::cannot_complete): once
+    /// any rank has [left](Endpoint::leave), and while the launcher requests a report of what this rank waits for.
     fn any_has_left(&self) -> bool;
 
     /// Returns whether a request can never complete because the ranks that it needs have left. Their earlier messages
     /// may have arrived since the last poll. A wait calls this only for the requests that it waits for.
-    fn is_hopeless(&self, request: Request) -> bool;
+    fn cannot_complete(&self, request: Request) -> bool;
 
     /// Returns whether all ranks have left that could send a message which `selector` accepts.
     fn none_will_send(&self, selector: Selector) -> bool;
 
-    /// Returns the error of a hopeless request. Every later call returns this error too.
+    /// Returns the error of a request that cannot complete. Every later call returns this error too.
     fn give_up_on(&mut self, request: Request) -> Error;
 
     /// Ends this rank's part of the run: completes what is still under way, reports a failure to the other ranks and to

@@ -210,7 +210,7 @@ unsafe impl Endpoint for MpiEndpoint {
         false
     }
 
-    fn is_hopeless(&self, _request: Request) -> bool {
+    fn cannot_complete(&self, _request: Request) -> bool {
         false
     }
 

@@ -171,7 +171,7 @@ impl MpiEndpoint {
         let source = self.source(selector)?;
         // MPI_Sendrecv uses one communicator for both messages.
         if address.comm != source.comm || self.find_claimed(selector).is_some() {
-            return self.exchange_apart(address, data, selector, buffer);
+            return self.exchange_separately(address, data, selector, buffer);
         }
         let byte = self.library.constants.byte;
         let mut status = library::Status::default();
@@ -201,7 +201,7 @@ impl MpiEndpoint {
         self.received("MPI_Sendrecv", code, &status, selector.context, buffer.len())
     }
 
-    fn exchange_apart(
+    fn exchange_separately(
         &mut self,
         to: Address,
         data: &[u8],

@@ -36,9 +36,9 @@ impl Program {
 /// Returns the program for which this process was started, if it is a rank.
 pub(crate) fn asked_for() -> Option<Program> {
     let name = std::env::var(NAME).ok()?;
-    let asked = |variable| std::env::var_os(variable).is_some();
-    let collectives = if asked(COLLECTIVES) { Collectives::Contract } else { Collectives::Mpi };
-    Some(Program { name, collectives, skewed: asked(SKEWED) })
+    let requested = |variable| std::env::var_os(variable).is_some();
+    let collectives = if requested(COLLECTIVES) { Collectives::Contract } else { Collectives::Mpi };
+    Some(Program { name, collectives, skewed: requested(SKEWED) })
 }
 
 /// Runs the program, and returns the exit status.

@@ -40,12 +40,12 @@ impl Provider {
     /// Returns the same provider with endpoints that access memory of other ranks as well, if it has such. The choice
     /// of the provider does not depend on that.
     pub(super) fn with_one_sided(self) -> Self {
-        let with = [ffi::ATOMIC, 0].into_iter().find_map(|atomics| self.asked_for(atomics));
+        let with = [ffi::ATOMIC, 0].into_iter().find_map(|atomics| self.offered_with(atomics));
         with.unwrap_or(self)
     }
 
     /// Requests from the library the provider with writes and reads, and with the capability `atomics`.
-    fn asked_for(&self, atomics: u64) -> Option<Self> {
+    fn offered_with(&self, atomics: u64) -> Option<Self> {
         let library = self.library();
         let name = CString::new(self.name.as_str()).ok()?;
         let domain = CString::new(self.domain.as_str()).ok()?;

@@ -113,7 +113,7 @@ impl NetworkAccess for Libfabric {
         operation: OneSidedOperation,
     ) -> Result<Request> {
         let started = self.start_access(messages, to, place, operation);
-        self.known(messages, started)
+        self.record_failure(messages, started)
     }
 }
 

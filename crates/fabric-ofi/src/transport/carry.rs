@@ -48,7 +48,7 @@ impl Transport for Libfabric {
 
     fn start_send(&mut self, messages: &mut Messages, to: usize, request: Request) -> Result<()> {
         let sent = self.send(messages, to, request);
-        self.known(messages, sent)
+        self.record_failure(messages, sent)
     }
 
     fn accept(
@@ -65,7 +65,7 @@ impl Transport for Libfabric {
             }
             Contents::Rts(rts) => {
                 let accepted = self.accept_rts(messages, request, rts.request);
-                self.known(messages, accepted)
+                self.record_failure(messages, accepted)
             }
             Contents::Arriving | Contents::Own(_) => unreachable!("no provider adds such messages"),
         }
@@ -73,7 +73,7 @@ impl Transport for Libfabric {
 
     fn poll(&mut self, messages: &mut Messages, _poll: Poll) -> Result<()> {
         let polled = self.make_progress(messages);
-        self.known(messages, polled)?;
+        self.record_failure(messages, polled)?;
         if self.polls.is_multiple_of(POLLS) { self.check(messages) } else { Ok(()) }
     }
 
@@ -84,7 +84,7 @@ impl Transport for Libfabric {
     fn sleep(&mut self, messages: &mut Messages, limit: Duration) -> Result<Option<Duration>> {
         let limit = if self.end == End::No { limit } else { limit.min(BRIEF_SLEEP) };
         let slept = self.sleep_on_descriptors(limit);
-        let slept = self.known(messages, slept)?;
+        let slept = self.record_failure(messages, slept)?;
         self.check(messages)?;
         Ok(slept)
     }
@@ -97,7 +97,7 @@ impl Transport for Libfabric {
     fn check(&mut self, messages: &mut Messages) -> Result<()> {
         let polled = self.connections.poll_with(messages, None).map(drop);
         let checked = polled.and_then(|()| self.connections.check_supervision(messages));
-        self.known(messages, checked)
+        self.record_failure(messages, checked)
     }
 
     fn state(&self, rank: usize) -> PeerState {
@@ -115,7 +115,7 @@ impl Transport for Libfabric {
 
     fn leave(&mut self, messages: &mut Messages) -> Result<()> {
         let result = self.announce_leaving(messages);
-        self.known(messages, result)
+        self.record_failure(messages, result)
     }
 
     fn send_call_note(&mut self, messages: &mut Messages, to: usize, note: CallNote) -> Result<()> {
@@ -123,8 +123,8 @@ impl Transport for Libfabric {
     }
 
     fn advance_end(&mut self, messages: &mut Messages) -> Result<bool> {
-        let advanced = self.go_on_ending(messages);
-        self.known(messages, advanced)
+        let advanced = self.advance_end_of_messages(messages);
+        self.record_failure(messages, advanced)
     }
 
     fn close(self, outcome: Result<()>) -> i32 {

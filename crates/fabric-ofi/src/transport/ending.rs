@@ -19,7 +19,7 @@ impl Libfabric {
     }
 
     /// Says goodbye to all others, over the connections only when the provider has completed that.
-    pub(super) fn go_on_ending(&mut self, messages: &mut Messages) -> Result<bool> {
+    pub(super) fn advance_end_of_messages(&mut self, messages: &mut Messages) -> Result<bool> {
         if matches!(self.end, End::No | End::Left) {
             self.end = End::SaysGoodbye;
             self.notify_all(messages, ImmediateData::Goodbye(self.rank as u32))?;

@@ -256,7 +256,11 @@ impl Libfabric {
 
     /// Replaces an error of the provider by its cause, such as a dead rank, if the process that started the run has it.
     /// Closes the provider's endpoint, so that it no longer writes to memory of the program.
-    pub(crate) fn known<R>(&mut self, messages: &mut Messages, outcome: Result<R>) -> Result<R> {
+    pub(crate) fn record_failure<R>(
+        &mut self,
+        messages: &mut Messages,
+        outcome: Result<R>,
+    ) -> Result<R> {
         match outcome {
             // Concerns one call only. The run continues.
             Err(error @ Error::Unsupported { .. }) => Err(error),

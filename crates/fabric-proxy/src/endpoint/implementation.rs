@@ -245,14 +245,14 @@ unsafe impl Endpoint for ProxyEndpoint {
         self.is_reporting.get() || self.caller.any_has_left()
     }
 
-    fn is_hopeless(&self, request: Request) -> bool {
+    fn cannot_complete(&self, request: Request) -> bool {
         if self.is_reporting.get() {
             if let Some(awaited) = self.operations.awaited(request) {
                 self.note_awaited(awaited);
             }
             return false;
         }
-        self.is_true(&ProcessRequest::IsHopeless(request))
+        self.is_true(&ProcessRequest::CannotComplete(request))
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {

@@ -95,7 +95,7 @@ pub enum ProcessRequest {
         call: AgreedCall,
     },
     Leave,
-    IsHopeless(Request),
+    CannotComplete(Request),
     NoneWillSend(Selector),
     GiveUpOn(Request),
     /// The last request, at the end of the process's part, with the error if it failed, and the computing time of
@@ -110,8 +110,8 @@ impl ProcessRequest {
     /// Returns whether the reply reports completed operations. It does not if the process reads a clock, or makes the
     /// request within another call, because their data could not be stored then.
     pub fn reports_completed(&self) -> bool {
-        use ProcessRequest::{IsHopeless, Join, NoneWillSend, Now, WaitUntilTime};
-        !matches!(self, Join | Now | WaitUntilTime(_) | IsHopeless(_) | NoneWillSend(_))
+        use ProcessRequest::{CannotComplete, Join, NoneWillSend, Now, WaitUntilTime};
+        !matches!(self, Join | Now | WaitUntilTime(_) | CannotComplete(_) | NoneWillSend(_))
     }
 
     /// Returns whether this is a poll, or a rest between polls, which change nothing.

@@ -25,13 +25,13 @@ use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 /// If ranks are oversubscribed, each switch between them serves half as many. The slots together are larger than the
 /// near caches on purpose. A slot that is reused too soon still lies in the reader's cache, and what was just written
 /// lies in the writer's. Fetching a line from there takes longer than from the cache that both share. See
-/// docs/measurements.md#number-of-slots.
+/// docs/measurements.md#slots-and-pieces.
 pub(crate) const SLOTS: usize = if cfg!(loom) { 2 } else { 16 };
 /// Length of the longest part that one slot holds.
 ///
 /// A block of 1 MiB must fit all slots but one. Then it does not need the slot of the previous collective, which some
 /// members may not have ended, and a rank that only gives, as in a gather, leaves without waiting for them. See
-/// docs/measurements.md#length-of-slots.
+/// docs/measurements.md#slots-and-pieces.
 pub(crate) const SLOT_BYTES: usize = if cfg!(loom) { 2 << 10 } else { 72 << 10 };
 /// Length of the longest part that lies in the slot's header.
 pub(crate) const SHORT_BYTES: usize = 48;

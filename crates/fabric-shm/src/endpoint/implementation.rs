@@ -292,9 +292,9 @@ unsafe impl Endpoint for ShmEndpoint {
         self.engine.any_has_left()
     }
 
-    fn is_hopeless(&self, request: Request) -> bool {
+    fn cannot_complete(&self, request: Request) -> bool {
         self.engine.note_request(request);
-        self.engine.is_hopeless(request)
+        self.engine.cannot_complete(request)
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {

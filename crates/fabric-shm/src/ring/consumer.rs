@@ -9,7 +9,7 @@ use crate::primitive::{Ordering, note_read, spin_loop};
 
 /// Number of cells by which the receiver prefetches ahead the line that it will read, once it has found two messages in
 /// a row. Without prefetching it waits for each line in turn on machines with slow lines. See
-/// docs/measurements.md#prefetch-of-cells-that-are-read.
+/// docs/measurements.md#short-messages.
 const PREFETCH_CELLS: u32 = 4;
 
 /// The receiver's end.
@@ -55,7 +55,7 @@ impl Consumer {
     /// Returns the oldest message, polling for it up to `polls` times.
     ///
     /// The pause between two polls matters. Without it the processor has a dozen loads of the line in flight when the
-    /// sender takes the line, and must discard them all. See docs/measurements.md#polling-without-a-pause.
+    /// sender takes the line, and must discard them all. See docs/measurements.md#short-messages.
     #[inline]
     pub(crate) fn await_message(&self, polls: u32) -> Option<&Body> {
         for _ in 1..polls {

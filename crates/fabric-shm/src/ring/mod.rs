@@ -7,7 +7,7 @@
 //! lie in the byte ring, whose lines are used and freed in the order of the cells.
 //!
 //! A message that is slightly longer continues in the next cell, whose body then holds only bytes. That takes as many
-//! lines as the byte ring would, and needs no accounting there. See docs/measurements.md#messages-in-two-cells.
+//! lines as the byte ring would, and needs no accounting there. See docs/measurements.md#short-messages.
 //!
 //! The receiver returns credits for both rings in one word of another line, and only once a quarter of a ring is owing.
 //! So that line moves once in many messages, not once in each.

@@ -12,12 +12,12 @@ use crate::primitive::Ordering;
 
 /// Number of cells by which the sender prefetches ahead the line that it will write. Without prefetching it waits for
 /// each line of a stream in turn, because stores become visible in order. See
-/// docs/measurements.md#prefetch-of-cells-that-are-written.
+/// docs/measurements.md#short-messages.
 const PREFETCH_FOR_WRITE_CELLS: u32 = 8;
 
 /// Length of the first and the last fragment of a long message. The two copies of a message overlap except for one
 /// fragment, so shorter is better until the cost of each fragment dominates. See
-/// docs/measurements.md#length-of-fragments.
+/// docs/measurements.md#fragments-and-rings.
 const FRAGMENT_BYTES: usize = 16 << 10;
 
 /// Longer fragments are a multiple of this, a page, so that they begin at page boundaries of the sender's memory.
@@ -105,7 +105,7 @@ impl Producer {
     /// The first and the last fragment are short, so that the receiver begins early and ends soon after the sender.
     /// Between them each may be as long as all before it, because every fragment costs a cell. A sender that is far
     /// ahead is not read soon, so its fragments may be as long as the ring allows. See
-    /// docs/measurements.md#growing-fragments.
+    /// docs/measurements.md#fragments-and-rings.
     pub(crate) fn next_fragment_bytes(&self, far_ahead: bool, moved: usize, left: usize) -> usize {
         let whole_pages = moved.min(left / 2) / FRAGMENT_UNIT_BYTES * FRAGMENT_UNIT_BYTES;
         let wanted = if far_ahead { left } else { whole_pages };
@@ -139,7 +139,7 @@ impl Producer {
 
     /// Records that a message has come from the other rank, so the next push begins a new row. A short message in a new
     /// row is pushed without a prefetch, which would only delay it. See
-    /// docs/measurements.md#prefetch-of-cells-that-are-written.
+    /// docs/measurements.md#short-messages.
     #[inline(always)]
     pub(crate) fn end_row(&mut self) {
         self.in_a_row = false;

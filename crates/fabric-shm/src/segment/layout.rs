@@ -55,7 +55,7 @@ impl Layout {
         assert!((1..=MAXIMUM_RANKS).contains(&ranks));
         let inbound_bytes = INBOUND_BYTES_PER_RANK / ranks.next_power_of_two();
         // A quarter for cells, half for bytes. More than 256 cells or 256 KiB has no benefit. See
-        // docs/measurements.md#size-of-rings.
+        // docs/measurements.md#fragments-and-rings.
         let cells = (inbound_bytes / 4 / LINE_BYTES).clamp(8, 256);
         let lines = (inbound_bytes / 2 / LINE_BYTES).clamp(8, 4096);
         let (cells, lines) = if cfg!(loom) { (4, 8) } else { (cells, lines) };

@@ -34,7 +34,7 @@ impl Team {
                 team.arrive(caller, epoch);
                 if !send.is_null() {
                     // SAFETY: as above. The own block is copied now, while the others need not wait for it and it is in
-                    // the cache. See docs/measurements.md#a-ranks-own-block.
+                    // the cache. See docs/measurements.md#fewer-and-faster-copies.
                     unsafe { copy(from.add(start), own.add(start), bytes) };
                 }
             },

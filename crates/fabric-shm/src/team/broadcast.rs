@@ -22,7 +22,7 @@ impl Team {
         let pieces = call.plan.pieces;
         let (is_root, is_only_reader) = (self.me == root, self.size() == 2);
         // A root that broadcasts again does not wait here either: the others take several broadcasts at once, with
-        // fewer switches. See docs/measurements.md#broadcasts-in-a-row.
+        // fewer switches. See docs/measurements.md#ranks-that-share-processors.
         self.must_yield &= !is_root;
         let outcome = self.run(
             caller,

@@ -50,7 +50,7 @@ pub(super) unsafe fn combine_parts(
 impl Team {
     /// Returns the location at which this rank reads its own part: in the caller's memory, unless the result goes
     /// there. Reading what was just put would wait until that line is owned by this core again. See
-    /// docs/measurements.md#a-ranks-own-part-of-a-reduction.
+    /// docs/measurements.md#fewer-and-faster-copies.
     pub(super) fn own_part(
         &self,
         epoch: u32,

@@ -62,7 +62,7 @@ impl Span {
 
 /// Lengths that are copied by one instruction (`rep movsb`), although the C library would use vectors. The instruction
 /// takes lines from the other processor without reading them first, while stores wait for each line in turn. See
-/// docs/measurements.md#one-instruction-for-1-to-4-kib.
+/// docs/measurements.md#fewer-and-faster-copies.
 const STRING_INSTRUCTION_BYTES: RangeInclusive<usize> = 1025..=4096;
 
 /// Copies `bytes` bytes that do not overlap; short ones without a call.

@@ -12,7 +12,7 @@ use launcher::crowding;
 
 /// Number of polls of an oversubscribed rank while the awaited part must come from another processor: some
 /// microseconds, in case that one waits for a rank on this processor. See
-/// docs/measurements.md#polling-on-an-oversubscribed-processor.
+/// docs/measurements.md#ranks-that-share-processors.
 const SPINS_WHEN_NO_LOCAL_RANK_IS_PENDING: u32 = 300;
 
 /// Oversubscription of the processors, and the processors of bound ranks.

@@ -2,7 +2,7 @@
 //!
 //! The first use of a page costs a rank a page fault. Calls use the slots in turn, so faults would continue until each
 //! slot was used up to its final length: for up to sixteen calls. Once a rank has used a few slots of a board, it
-//! requests the same pages of all of them at once. See docs/measurements.md#pages-that-are-touched-ahead.
+//! requests the same pages of all of them at once. See docs/measurements.md#slots-and-pieces.
 
 use std::cell::Cell;
 
@@ -90,15 +90,15 @@ mod tests {
             (0..SLOTS * in_slot).map(|index| index % in_slot < used).collect::<Vec<_>>()
         };
         // Linux before 5.14 does not know the advice.
-        let known = resident(start, bytes).contains(&true);
-        assert!(!known || resident(start, bytes) == wanted(2), "two pages of each slot");
+        let is_reported = resident(start, bytes).contains(&true);
+        assert!(!is_reported || resident(start, bytes) == wanted(2), "two pages of each slot");
         // Resident pages are not requested again, and no more than a slot holds.
         use_slots(2 * page);
-        assert!(!known || resident(start, bytes) == wanted(2));
+        assert!(!is_reported || resident(start, bytes) == wanted(2));
         use_slots(SLOT_BYTES);
         // SAFETY: as above.
         unsafe { pages.use_slot(start, SLOT_BYTES) };
-        assert!(!known || resident(start, bytes).iter().all(|&there| there));
+        assert!(!is_reported || resident(start, bytes).iter().all(|&there| there));
         // SAFETY: it was mapped above.
         unsafe { libc::munmap(start.cast(), bytes) };
     }

@@ -26,7 +26,7 @@ impl Team {
     /// As [`place`](Team::place), if members arrive in groups. The parts of a group lie side by side on its first
     /// member's board if one slot holds them: to read all parts a member then needs as many pages as there are groups,
     /// not as there are members. No pages are touched ahead, because at each member those of all members' boards would
-    /// be. See docs/measurements.md#parts-of-a-group-side-by-side.
+    /// be. See docs/measurements.md#ranks-that-share-processors.
     fn place_in_levels(&self, levels: Levels, member: usize, slot: usize, bytes: usize) -> *mut u8 {
         let in_group = levels.place_in_group(member, bytes, SLOT_BYTES);
         let board = if in_group.is_some() { levels.first_of_group(member) } else { member };
@@ -58,7 +58,7 @@ impl Team {
     ///
     /// Each puts its next longer part of this slot where it has just read, because it has those lines in its cache. If
     /// only one gives there is nothing to swap. Each member swaps by itself, as both find out if they are not in the
-    /// same call. See docs/measurements.md#swapped-places.
+    /// same call. See docs/measurements.md#fewer-and-faster-copies.
     #[inline]
     pub(super) fn swap_places(&mut self, epoch: u32) {
         if self.size() == 2 {

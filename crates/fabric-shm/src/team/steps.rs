@@ -46,12 +46,12 @@ impl Team {
             self.begin_counted_call(caller, call)?;
             return self.go_through(caller, call, &mut Position::default(), put, work, take);
         }
-        self.go_on(caller, call, (&mut put, &mut work, &mut take))
+        self.advance(caller, call, (&mut put, &mut work, &mut take))
     }
 
     /// Goes through the steps of a call from its position. Compiled once for all kinds of calls.
     #[inline(never)]
-    fn go_on<C: CompiledCaller>(
+    fn advance<C: CompiledCaller>(
         &mut self,
         caller: &mut C,
         call: &Call,

@@ -92,7 +92,7 @@ impl Transport for Rings {
     }
 
     fn note_long_wait(&self) {
-        self.stay_apart();
+        self.leave_shared_processor();
     }
 
     fn announce_sleep(&self) -> bool {

@@ -53,7 +53,7 @@ impl Probe {
 
     /// Writes to the ring once more, for a neighbour that is about to read it. The processor may have slept while ranks
     /// waited for each other, which empties its caches. What it had written would come from memory, and cross-memory
-    /// attach would wrongly seem the faster path. See docs/measurements.md#a-probe-of-cold-caches-misleads.
+    /// attach would wrongly seem the faster path. See docs/measurements.md#where-cross-memory-attach-is-faster.
     fn refresh(segment: &Segment, me: usize) {
         let reader = (me + segment.seat().size() - 1) % segment.seat().size();
         let (ring, bytes) = ring_to_probe(segment, me, reader);
@@ -107,7 +107,7 @@ impl Probe {
         }
         // Through the ring another copy precedes this one and overlaps with it but for one fragment. So cross-memory
         // attach counts as fast if it takes less than twice as long as this copy. See
-        // docs/measurements.md#when-cross-memory-attach-is-fast.
+        // docs/measurements.md#where-cross-memory-attach-is-faster.
         Cma::Allowed { fast: cma_s < 2.0 * part_s * PROBE_PARTS as f64 }
     }
 }

@@ -185,8 +185,8 @@ fn a_helper_claims_no_chunk_that_there_is_not() {
     victim.send(memory, LONG);
     // Far more chunks than the message has: the first one to claim lies gigabytes behind its end.
     let generation = victim.corrupt.block(1).help_slot(3).open(1 << 20);
-    let asked = [0, 3, generation, LONG as u32, 0, 1, place as u32, (place >> 32) as u32];
-    victim.write_cell(cell(message::kind::HELP, 0, &asked));
+    let requested = [0, 3, generation, LONG as u32, 0, 1, place as u32, (place >> 32) as u32];
+    victim.write_cell(cell(message::kind::HELP, 0, &requested));
     assert!(victim.refusal().is_some_and(|why| why.contains("rank 1 sent what no rank sends")));
 }
 

@@ -14,9 +14,8 @@
 //! The path of a short message is forced into one function (`inline(always)`). What one function passes to another in
 //! memory is written in small parts and read at once in larger ones. Such a read waits until all earlier stores have
 //! left the processor, and stores to cells wait for lines of another processor. See
-//! docs/measurements.md#short-path-in-one-function.
+//! docs/measurements.md#short-messages.
 
-mod apart;
 mod arrive;
 mod calls;
 mod carry;
@@ -26,6 +25,7 @@ mod limits;
 mod message;
 mod rendezvous;
 mod send;
+mod shared_processor;
 
 use std::collections::BTreeMap;
 

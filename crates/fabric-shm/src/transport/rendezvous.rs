@@ -133,11 +133,11 @@ impl Rings {
         let [low, high] = halves(bytes);
         let place = self.segment.seat().place_of(operation.memory, operation.room);
         let [flag, location_low, location_high] = location_words(place, operation.memory);
-        let asked = numbers(
+        let requested = numbers(
             kind::HELP,
             [theirs, slot as u32, generation, low, high, flag, location_low, location_high],
         );
-        self.send_control(messages, source, asked);
+        self.send_control(messages, source, requested);
         let mut mine = 0;
         while let Some(chunk) = self.segment.block(self.me).help_slot(slot).claim(generation) {
             // Every rank can write the counter.

@@ -58,7 +58,7 @@ impl Rings {
     }
 
     /// As `push_now`, for a message of several fragments, if the ring has room for all of them. Then the message needs
-    /// no request. See docs/measurements.md#fragments-without-a-request.
+    /// no request. See docs/measurements.md#fragments-and-rings.
     #[inline(never)]
     fn push_fragments_now(
         &mut self,

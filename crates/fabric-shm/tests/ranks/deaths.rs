@@ -48,12 +48,12 @@ pub(crate) fn tests() -> Vec<Test> {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         for wait in ["barrier", "busy"] {
             let name = format!("deaths/launcher-gets-signal-{signal}-while-ranks-are-in-{wait}");
-            tests.push(Test::new(name, move || launcher_is_told(signal, wait)));
+            tests.push(Test::new(name, move || launcher_reports(signal, wait)));
         }
     }
     for wait in ["barrier", "busy"] {
         let name = format!("deaths/launcher-is-killed-while-ranks-are-in-{wait}");
-        tests.push(Test::new(name, move || launcher_is_told(libc::SIGKILL, wait)));
+        tests.push(Test::new(name, move || launcher_reports(libc::SIGKILL, wait)));
     }
     tests
 }
@@ -89,7 +89,7 @@ pub(crate) fn be_a_launcher(case: &str) -> i32 {
     }
 }
 
-fn launcher_is_told(signal: i32, wait: &str) -> Result<(), String> {
+fn launcher_reports(signal: i32, wait: &str) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     // Where the tests were started with a signal ignored (by `nohup`, or in the background of a shell), so it
     // would be here.

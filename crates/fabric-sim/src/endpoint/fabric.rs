@@ -317,8 +317,8 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         self.world.borrow().any_has_left()
     }
 
-    fn is_hopeless(&self, request: Request) -> bool {
-        self.world.borrow().is_hopeless(self.rank, request)
+    fn cannot_complete(&self, request: Request) -> bool {
+        self.world.borrow().cannot_complete(self.rank, request)
     }
 
     fn none_will_send(&self, selector: Selector) -> bool {

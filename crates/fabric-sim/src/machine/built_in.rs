@@ -55,7 +55,7 @@ pub fn built_in() -> Vec<Machine> {
 /// [`MachineError::Unknown`] with the most similar name.
 pub fn built_in_text(name: &str) -> Result<&'static str, MachineError> {
     let unknown = || MachineError::Unknown { name: name.into(), suggestion: suggestion(name) };
-    BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text).ok_or_else(unknown)
+    BUILT_IN.iter().find(|(other, _)| *other == name).map(|(_, text)| *text).ok_or_else(unknown)
 }
 
 /// Returns the machine called `name`: a built-in one, or the one in the file `name` if it ends in `.toml`.
@@ -82,8 +82,8 @@ fn parse_built_in(name: &str, text: &str) -> Machine {
 }
 
 fn suggestion(name: &str) -> String {
-    let distance = |known: &str| strsim::damerau_levenshtein(name, known);
-    match built_in_names().min_by_key(|known| distance(known)) {
+    let distance = |other: &str| strsim::damerau_levenshtein(name, other);
+    match built_in_names().min_by_key(|other| distance(other)) {
         Some(near) if distance(near) <= 1 + near.len() / 3 => format!(" (is it `{near}`?)"),
         _ => String::new(),
     }

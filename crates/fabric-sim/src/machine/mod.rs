@@ -283,14 +283,14 @@ impl Pause {
 impl Processor {
     /// Returns the time for `amount` units of `kind`.
     pub fn time(&self, kind: WorkKind, amount: u64) -> TimeSpan {
-        let cost = self.work.iter().find(|(known, _)| *known == kind);
+        let cost = self.work.iter().find(|(its_kind, _)| *its_kind == kind);
         cost.map_or(TimeSpan::ZERO, |(_, cost)| cost.of(amount))
     }
 
     /// Returns the kinds of work without a rate, which take no time.
     pub fn without_rate(&self) -> Vec<WorkKind> {
-        let known = |kind: &WorkKind| self.work.iter().any(|(known, _)| known == kind);
-        WorkKind::ALL.into_iter().filter(|kind| !known(kind)).collect()
+        let has_rate = |kind: &WorkKind| self.work.iter().any(|(its_kind, _)| its_kind == kind);
+        WorkKind::ALL.into_iter().filter(|kind| !has_rate(kind)).collect()
     }
 
     /// Returns the additional time of a copy of `bytes` bytes as part of `footprint_bytes` bytes of memory, compared

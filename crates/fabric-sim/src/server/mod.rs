@@ -199,7 +199,7 @@ impl<'a> Server<'a> {
                 self.processes.note_joined();
                 Ok(endpoint.every_rank_has_a_processor().into())
             }
-            Process::Test(own) | Process::IsHopeless(own) | Process::GiveUpOn(own) => {
+            Process::Test(own) | Process::CannotComplete(own) | Process::GiveUpOn(own) => {
                 match self.operations.of_endpoint(own) {
                     Ok(operation) => of_operation(endpoint, &request, operation),
                     Err(error) => failed(error),
@@ -318,7 +318,7 @@ fn of_operation(
     match request {
         // The reply reports whether it is done.
         ProcessRequest::Test(_) => value(endpoint.test(operation).map(drop)),
-        ProcessRequest::IsHopeless(_) => Ok(endpoint.is_hopeless(operation).into()),
+        ProcessRequest::CannotComplete(_) => Ok(endpoint.cannot_complete(operation).into()),
         _ => failed(endpoint.give_up_on(operation)),
     }
 }

@@ -55,13 +55,13 @@ fn each_further_board_takes_a_look() {
 /// part of blocks of 16 is not so long.
 #[test]
 fn parts_that_lie_apart_from_their_line_take_as_long_as_the_shortest_such() {
-    let apart = BOARDS.replace("piece_bytes = 128", "piece_bytes = 128\nline_bytes = 48");
+    let separate = BOARDS.replace("piece_bytes = 128", "piece_bytes = 128\nline_bytes = 48");
     let of = |lines: &str, bytes: usize| {
         ends_on(lines, 3, move |rank| rank.all_to_all(&vec![0; 3 * bytes], &mut vec![0; 3 * bytes]))
     };
     assert_eq!(of(BOARDS, 32), [32 + 2640 + 1000 + 2 * 3640; 3]);
-    assert_eq!(of(&apart, 32), [32 + 2640 + 1000 + 2 * 3980; 3]);
-    assert_eq!(of(&apart, 16), of(BOARDS, 16));
+    assert_eq!(of(&separate, 32), [32 + 2640 + 1000 + 2 * 3980; 3]);
+    assert_eq!(of(&separate, 16), of(BOARDS, 16));
 }
 
 /// As with two ranks, and 0.5 µs for a further board and the 8 bytes' own 0.24 µs for the third one's part. The 4 µs

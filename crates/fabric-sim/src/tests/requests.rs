@@ -194,10 +194,10 @@ fn a_wait_for_what_never_happens_is_a_deadlock() {
     assert_eq!(ended, Err((1, Error::Deadlock { explanation })));
 }
 
-/// A message that rank 0 sent before it left still arrives; only a receive of a message that it did not send is
-/// hopeless.
+/// A message that rank 0 sent before it left still arrives; only a receive of a message that it did not send
+/// cannot complete.
 #[test]
-fn requests_of_ranks_that_left_are_hopeless_once_nothing_is_on_its_way() {
+fn requests_of_ranks_that_left_cannot_complete_once_nothing_is_in_transit() {
     let ended = run(2, |mut endpoint| {
         if endpoint.rank() == 0 {
             let request = endpoint.post_send(to_rank(1, 1), of(&[1; 100]), Completion::Local)?;
@@ -210,7 +210,7 @@ fn requests_of_ranks_that_left_are_hopeless_once_nothing_is_on_its_way() {
         let sent = endpoint.post_receive(from(0, 1), into(&mut first))?;
         let never = endpoint.post_receive(from(0, 2), into(&mut second))?;
         endpoint.wait_until(&mut |endpoint| endpoint.any_has_left())?;
-        assert!(!endpoint.is_hopeless(sent) && endpoint.is_hopeless(never));
+        assert!(!endpoint.cannot_complete(sent) && endpoint.cannot_complete(never));
         assert!(endpoint.none_will_send(from(0, 2)) && !endpoint.none_will_send(from(1, 2)));
         endpoint.wait_any(&[sent])?;
         endpoint.end(sent);
@@ -229,7 +229,7 @@ fn a_rank_that_has_left_still_waits_for_what_all_do_together() {
         if endpoint.rank() == 0 {
             let request =
                 endpoint.post_send(to_rank(1, 1), of(&[1; 100]), Completion::Synchronous)?;
-            assert!(!endpoint.is_hopeless(request));
+            assert!(!endpoint.cannot_complete(request));
             endpoint.wait_any(&[request])?;
             endpoint.end(request);
             return Ok(());
@@ -237,7 +237,7 @@ fn a_rank_that_has_left_still_waits_for_what_all_do_together() {
         let mut room = [0; 100];
         let request = endpoint.post_receive(from(0, 1), into(&mut room))?;
         endpoint.wait_until(&mut |endpoint| endpoint.any_has_left())?;
-        assert!(!endpoint.is_hopeless(request) && !endpoint.none_will_send(from(0, 1)));
+        assert!(!endpoint.cannot_complete(request) && !endpoint.none_will_send(from(0, 1)));
         endpoint.wait_any(&[request])?;
         endpoint.end(request);
         assert_eq!(room, [1; 100]);

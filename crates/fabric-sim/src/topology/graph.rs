@@ -35,7 +35,7 @@ pub(crate) fn joined(edges: &[(usize, usize)]) -> Result<usize, String> {
     }
     match found.iter().position(|found| !found) {
         None => Ok(places),
-        Some(apart) => Err(format!("no links lead from node {apart} to node 0")),
+        Some(unreached) => Err(format!("no links lead from node {unreached} to node 0")),
     }
 }
 

@@ -267,8 +267,8 @@ impl Topology {
             Layout::Switch => format!("switch to node {}", channel - self.nodes),
             Layout::FatTree { levels, .. } => {
                 let (level, index) = (channel / self.places(), channel % self.places());
-                let way = if level < *levels { "up" } else { "down" };
-                format!("level {} {way} {index}", level % levels)
+                let direction = if level < *levels { "up" } else { "down" };
+                format!("level {} {direction} {index}", level % levels)
             }
             Layout::Graph { ends, .. } => {
                 format!("node {} to {}", ends[channel].0, ends[channel].1)

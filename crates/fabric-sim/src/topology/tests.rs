@@ -80,8 +80,8 @@ fn nodes_of_a_graph_beyond_those_in_use_pass_packets_on() {
 #[test]
 fn shapes_that_cannot_be_are_refused() {
     assert!(Topology::new(&Shape::Mesh(vec![2, 2]), 5, false).is_err());
-    let apart = Topology::new(&Shape::Graph(vec![(0, 1), (2, 3)]), 4, false).unwrap_err();
-    assert_eq!(apart, "no links lead from node 2 to node 0");
+    let disconnected = Topology::new(&Shape::Graph(vec![(0, 1), (2, 3)]), 4, false).unwrap_err();
+    assert_eq!(disconnected, "no links lead from node 2 to node 0");
     let small = Topology::new(&Shape::Graph(vec![(0, 1), (1, 2)]), 4, false).unwrap_err();
     assert_eq!(small, "the links join nodes 0 to 2, and 4 are needed");
 }

@@ -35,7 +35,7 @@ impl World {
     }
 
     /// Returns whether a request can never be done, because the ranks that it needs have left.
-    pub(crate) fn is_hopeless(&self, rank: usize, request: Request) -> bool {
+    pub(crate) fn cannot_complete(&self, rank: usize, request: Request) -> bool {
         match self.ranks[rank].operations.state(request) {
             State::Free | State::Done(_) => false,
             State::Sending { to, .. } => {
@@ -61,7 +61,7 @@ impl World {
         all_gone && !self.is_under_way(rank, selector)
     }
 
-    /// Returns the error of a request that is hopeless, with which the run fails.
+    /// Returns the error of a request that cannot complete, with which the run fails.
     pub(crate) fn give_up_on(&mut self, rank: usize, request: Request) -> Error {
         let error = match self.ranks[rank].operations.state(request) {
             State::Sending { to, envelope } => Error::never_received(rank, *to as usize, envelope),

@@ -43,7 +43,7 @@ struct Unverified {
 pub(crate) struct Verified {
     pub(crate) caller: Caller,
     /// The caller's description of itself.
-    pub(crate) told: Vec<u8>,
+    pub(crate) description: Vec<u8>,
     pub(crate) stream: TcpStream,
 }
 
@@ -115,8 +115,8 @@ impl Acceptor {
                 Outcome::Verified(caller) => {
                     let Unverified { stream, mut received, .. } =
                         self.unverified.swap_remove(index);
-                    let told = received.split_off(HELLO_BYTES + PROOF_BYTES);
-                    verified.push(Verified { caller, told, stream });
+                    let description = received.split_off(HELLO_BYTES + PROOF_BYTES);
+                    verified.push(Verified { caller, description, stream });
                 }
             }
         }
@@ -213,7 +213,7 @@ impl Unverified {
             Socket(&self.stream).write_all(&[REFUSED])?;
             return Ok(Outcome::Rejected);
         }
-        let whole = HELLO_BYTES + PROOF_BYTES + caller.purpose.told_bytes();
+        let whole = HELLO_BYTES + PROOF_BYTES + caller.purpose.description_bytes();
         if !self.read_to(whole)? {
             return Ok(Outcome::Rejected);
         }

@@ -63,7 +63,7 @@ pub(crate) struct Call {
     again_until: Instant,
     hello: [u8; HELLO_BYTES],
     /// This side's description, which follows the proof.
-    told: Vec<u8>,
+    description: Vec<u8>,
     received: Vec<u8>,
 }
 
@@ -83,12 +83,12 @@ enum CallState {
 }
 
 impl Call {
-    /// Begins to connect as `caller`, which sends `told` once the other side has proved that it knows the secret.
+    /// Begins to connect as `caller`, which sends `description` once the other side has proved that it knows the secret.
     pub(crate) fn begin(
         address: SocketAddr,
         caller: Caller,
         secret: &Secret,
-        told: &[u8],
+        description: &[u8],
     ) -> Result<Self, ConnectError> {
         let (stream, hello) = open(address, caller)?;
         Ok(Call {
@@ -99,7 +99,7 @@ impl Call {
             state: CallState::Connecting,
             again_until: Instant::now() + MEET_LIMIT,
             hello,
-            told: told.to_vec(),
+            description: description.to_vec(),
             received: Vec::new(),
         })
     }
@@ -181,7 +181,9 @@ impl Call {
                 return Err(ConnectError::WrongSecret { address });
             }
             let proof = proof(&self.secret, CALLED, &self.hello, &answer.nonce);
-            Socket(&self.stream).write_all(&[&proof[..], &self.told].concat()).map_err(broken)?;
+            Socket(&self.stream)
+                .write_all(&[&proof[..], &self.description].concat())
+                .map_err(broken)?;
             self.received.clear();
             self.state = CallState::Proving;
         }

@@ -59,8 +59,8 @@ impl Arrival {
         {
             let (offset, body) = entry.remove_entry();
             self.held_bytes -= body.len();
-            let known = (self.expected - offset) as usize;
-            let rest = body.get(known..).unwrap_or_default();
+            let repeated = (self.expected - offset) as usize;
+            let rest = body.get(repeated..).unwrap_or_default();
             let count = rest.len().min(room.len() - done);
             room[done..done + count].copy_from_slice(&rest[..count]);
             done += count;

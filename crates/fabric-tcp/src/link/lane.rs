@@ -154,7 +154,7 @@ impl Lane {
     /// Returns whether it carries something and has not moved for long, or has brought no answer for long.
     pub(super) fn stands_still(&self, now: Instant) -> bool {
         let has_not_moved = self.in_flight() > 0 && now - self.moved >= STANDSTILL;
-        has_not_moved || self.unanswered.is_some_and(|asked| now - asked >= STANDSTILL)
+        has_not_moved || self.unanswered.is_some_and(|requested| now - requested >= STANDSTILL)
     }
 
     /// Returns the time from which it stands still if nothing moves.
@@ -170,7 +170,7 @@ impl Lane {
 
     /// Sends a question to the other side, unless an answer is awaited. `about` is the path that stands still, counted
     /// from 1, or 0.
-    pub(super) fn ask(&mut self, about: u64, received: u64, now: Instant) {
+    pub(super) fn send_question(&mut self, about: u64, received: u64, now: Instant) {
         if self.unanswered.is_none() {
             self.unanswered = Some(now);
             self.queue(ChunkKind::Question, about, None, received);
@@ -268,8 +268,8 @@ impl Lane {
                 self.take(&mut bytes[filled..])
             }
             None => {
-                let known = (arrival.expected() - body.at).min(left as u64) as usize;
-                self.take(&mut vec![0; known])
+                let repeated = (arrival.expected() - body.at).min(left as u64) as usize;
+                self.take(&mut vec![0; repeated])
             }
         };
         if let Some(body) = &mut self.body {

@@ -187,7 +187,7 @@ impl Link {
         let received = self.arrival.expected();
         for lane in self.lanes.iter_mut().filter(|lane| lane.path as u64 + 1 == path) {
             lane.make_suspect(&mut self.store);
-            lane.ask(0, received, now);
+            lane.send_question(0, received, now);
         }
     }
 
@@ -287,7 +287,7 @@ impl Link {
             let received = self.arrival.expected();
             let other = others().find(|&other| !self.lanes[other].stands_still(now));
             if let Some(other) = other {
-                self.lanes[other].ask(path + 1, received, now);
+                self.lanes[other].send_question(path + 1, received, now);
             }
         }
     }

@@ -28,10 +28,10 @@ impl Contexts {
         own: ContextOffer,
     ) -> u32 {
         let number = own.0 as u32 | BETWEEN_RUNS;
-        let way = |&(member, peer, offer): &(usize, usize, ContextOffer)| {
+        let destination = |&(member, peer, offer): &(usize, usize, ContextOffer)| {
             (member, (peer, offer.0 as u32 | BETWEEN_RUNS))
         };
-        self.open.insert(number, theirs.iter().map(way).collect());
+        self.open.insert(number, theirs.iter().map(destination).collect());
         number
     }
 
@@ -40,7 +40,7 @@ impl Contexts {
     }
 
     /// Returns the connection to a member, and the number by which it knows a context.
-    pub(super) fn way(&self, number: u32, to: usize) -> Option<(usize, u32)> {
+    pub(super) fn destination(&self, number: u32, to: usize) -> Option<(usize, u32)> {
         self.open.get(&number)?.get(&to).copied()
     }
 

@@ -118,10 +118,10 @@ fn a_process_that_is_gone_fails_only_ranks_that_need_it() {
     let from_the_dead = receive(&mut all[0], Some(third as u32), 2 * contexts[0]);
     let from_the_living = receive(&mut all[0], Some(second as u32), 2 * contexts[0]);
     drop(all.pop());
-    until(&mut all, |all| all[0].any_has_left() && all[0].is_hopeless(from_the_dead));
+    until(&mut all, |all| all[0].any_has_left() && all[0].cannot_complete(from_the_dead));
     let error = all[0].give_up_on(from_the_dead);
     assert!(matches!(error, Error::RankDied { rank, .. } if rank == third), "{error}");
-    assert!(!all[0].is_hopeless(from_the_living));
+    assert!(!all[0].cannot_complete(from_the_living));
     let first = number(&mut all[1], &names[0]);
     send(&mut all[1], first, 2 * contexts[1], b"still");
     until(&mut all, |all| all[0].is_done(from_the_living));

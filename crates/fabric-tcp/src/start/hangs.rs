@@ -66,10 +66,10 @@ impl Hangs {
             }
             NextStep::Hang => {
                 // A question in progress is answered with the same.
-                let asked = self.answers.take();
-                self.ask(Reason::Hang, &Message::AskActivities, hosts);
-                if let (Some(answers), Some(asked)) = (&mut self.answers, asked) {
-                    answers.missing += asked.missing;
+                let earlier = self.answers.take();
+                self.send_request(Reason::Hang, &Message::RequestActivities, hosts);
+                if let (Some(answers), Some(earlier)) = (&mut self.answers, earlier) {
+                    answers.missing += earlier.missing;
                 }
             }
         }
@@ -81,13 +81,13 @@ impl Hangs {
     }
 
     /// Asks all `hosts` for the activities of their ranks, on request of the user.
-    pub(super) fn ask_on_request(&mut self, hosts: &[StartedProcess]) {
+    pub(super) fn request_report(&mut self, hosts: &[StartedProcess]) {
         if self.answers.is_none() {
-            self.ask(Reason::Request, &Message::Tell, hosts);
+            self.send_request(Reason::Request, &Message::ReportRanks, hosts);
         }
     }
 
-    fn ask(&mut self, reason: Reason, question: &Message, hosts: &[StartedProcess]) {
+    fn send_request(&mut self, reason: Reason, question: &Message, hosts: &[StartedProcess]) {
         let until = Instant::now() + ANSWER_LIMIT;
         let missing = hosts.iter().filter(|process| process.send(question)).count();
         self.answers = Some(Answers { reason, until, missing, ranks: Vec::new() });
@@ -117,12 +117,12 @@ impl Hangs {
         if self.answers.is_none()
             && let Some((limit, _)) = self.limit.filter(|(_, end)| now >= *end)
         {
-            self.ask(Reason::Limit(limit), &Message::AskActivities, hosts);
+            self.send_request(Reason::Limit(limit), &Message::RequestActivities, hosts);
         }
         if self.answers.is_none()
             && let Some(stands) = self.quiet.as_mut().and_then(|quiet| quiet.due(now))
         {
-            self.ask(Reason::Standstill(stands), &Message::AskActivities, hosts);
+            self.send_request(Reason::Standstill(stands), &Message::RequestActivities, hosts);
         }
         let is_complete = |answers: &mut Answers| answers.missing == 0 || now >= answers.until;
         let Answers { reason, mut ranks, .. } = self.answers.take_if(is_complete)?;

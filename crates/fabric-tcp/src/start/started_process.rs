@@ -60,7 +60,7 @@ impl StartedProcess {
     }
 
     /// Sends a connected host the message that the run is aborted, once.
-    pub(super) fn tell_once(&mut self, message: &Message) {
+    pub(super) fn send_once(&mut self, message: &Message) {
         if let Some(stream) = self.stream.as_ref().filter(|_| !self.is_notified) {
             // The end of its stream shows if it is gone.
             let _ = send(stream, message);

@@ -17,21 +17,21 @@ use crate::handshake::Purpose;
 impl Run<'_> {
     pub(super) fn supervise(
         &mut self,
-        asked: &mut dyn FnMut() -> Option<UserSignal>,
+        user_signal: &mut dyn FnMut() -> Option<UserSignal>,
         on_report: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
     ) {
         let mut stopped = false;
         while !self.has_ended() {
             self.wait_for_events();
-            match asked() {
+            match user_signal() {
                 Some(UserSignal::End(signal))
                     if !matches!(self.failure, Some(LaunchError::Interrupted { .. })) =>
                 {
                     self.fail(None, LaunchError::Interrupted { signal }, false);
                 }
-                Some(UserSignal::Tell) => {
+                Some(UserSignal::ReportRanks) => {
                     let hangs = self.hangs.iter_mut();
-                    hangs.for_each(|hangs| hangs.ask_on_request(&self.processes));
+                    hangs.for_each(|hangs| hangs.request_report(&self.processes));
                 }
                 Some(UserSignal::End(_)) | None => {}
             }
@@ -104,7 +104,7 @@ impl Run<'_> {
         // A host that connects late gets the message that the others got.
         if let Some((died, why)) = self.abort_reason.clone() {
             let message = Message::GiveUp { died, why };
-            self.processes.iter_mut().for_each(|process| process.tell_once(&message));
+            self.processes.iter_mut().for_each(|process| process.send_once(&message));
         }
     }
 
@@ -253,12 +253,12 @@ impl Run<'_> {
             self.abort_reason = Some((died, why.clone()));
             let message = Message::GiveUp { died, why };
             self.ranks.iter().for_each(|rank| rank.send(&message));
-            self.processes.iter_mut().for_each(|process| process.tell_once(&message));
+            self.processes.iter_mut().for_each(|process| process.send_once(&message));
         } else if let (
-            Some(LaunchError::RankFailed { rank: known, status: kept, .. }),
+            Some(LaunchError::RankFailed { rank: failed, status: kept, .. }),
             LaunchError::RankFailed { rank, status, .. },
         ) = (&mut self.failure, failure)
-            && *known == rank
+            && *failed == rank
             && *kept == 1
         {
             // The host knows the status with which its process ended.

@@ -97,7 +97,7 @@ impl Transport for Connections {
     }
 
     fn send_call_note(&mut self, messages: &mut Messages, to: usize, note: CallNote) -> Result<()> {
-        self.tell_note(messages, to, note)
+        self.queue_call_note(messages, to, note)
     }
 
     fn advance_end(&mut self, messages: &mut Messages) -> Result<bool> {

@@ -27,8 +27,8 @@ impl Connections {
         }
         all.iter_mut().for_each(|(_, link)| link.tend(now));
         reconnector.step(&mut all, now);
-        let known = all.iter().map(|(_, link)| link.lanes_ever()).sum();
-        self.watch_links(known);
+        let lanes = all.iter().map(|(_, link)| link.lanes_ever()).sum();
+        self.watch_links(lanes);
         self.may_wait_to_write = self.peers.iter().flatten().any(Connection::waits_to_write);
         self.serve_silent(messages)
     }

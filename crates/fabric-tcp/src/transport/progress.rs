@@ -120,7 +120,7 @@ impl Connections {
                     return self.refuse(messages, from, "a call of impossible length");
                 };
                 if let Some(reply) = messages.take_call_note(from, note) {
-                    return self.tell_note(messages, from, reply);
+                    return self.queue_call_note(messages, from, reply);
                 }
             }
         }
@@ -205,15 +205,16 @@ impl Connections {
         header: ArrivedHeader,
     ) -> Result<()> {
         let send = messages.transfers.answered_send(header.request, to);
-        let asked = send.and_then(|send| {
+        let requested = send.and_then(|send| {
             let bytes = header.bytes.at_most(messages.transfers[send].room as u64)?;
             Some((send, bytes))
         });
-        let Some((request, asked_bytes)) = asked else {
+        let Some((request, requested_bytes)) = requested else {
             return self.refuse(messages, to, "a CTS for a message without an RTS");
         };
-        let bytes = asked_bytes as usize;
-        let data = Header { request: header.tag, bytes: asked_bytes, ..Header::new(Kind::Data) };
+        let bytes = requested_bytes as usize;
+        let data =
+            Header { request: header.tag, bytes: requested_bytes, ..Header::new(Kind::Data) };
         if let Some(peer) = &mut self.peers[to] {
             peer.queue(data, Some((request, bytes)));
         }
@@ -236,7 +237,7 @@ impl Connections {
     }
 
     /// Tells a rank about a call, unless it has ended.
-    pub(super) fn tell_note(
+    pub(super) fn queue_call_note(
         &mut self,
         messages: &mut Messages,
         to: usize,
@@ -282,8 +283,8 @@ impl Connections {
             self.lose(rank);
             return Ok(());
         }
-        let known = self.supervision.wait_for_cause();
-        let error = known.unwrap_or_else(|| Error::RankDied { rank, how: how.into() });
+        let cause = self.supervision.wait_for_cause();
+        let error = cause.unwrap_or_else(|| Error::RankDied { rank, how: how.into() });
         Err(messages.fail(error))
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Watch {
     all: OwnedFd,
     ready: Vec<epoll::Event>,
     /// Number of connections that all links have had.
-    known: u32,
+    lanes: u32,
 }
 
 impl Watch {
@@ -48,7 +48,7 @@ impl Connections {
     fn watched(&mut self) -> std::io::Result<&mut Watch> {
         if self.watch.is_none() {
             let all = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-            let watch = Watch { all, ready: Vec::with_capacity(MOST_READY), known: 0 };
+            let watch = Watch { all, ready: Vec::with_capacity(MOST_READY), lanes: 0 };
             for (rank, peer) in self.peers.iter().enumerate() {
                 peer.iter().try_for_each(|peer| watch.add_rank(rank, peer))?;
             }
@@ -68,10 +68,10 @@ impl Connections {
         Ok(watch.add_rank(rank, peer)?)
     }
 
-    /// Watches the new connections of links, of which there have been `known` so far.
-    pub(super) fn watch_links(&mut self, known: u32) {
-        let Some(watch) = self.watch.as_mut().filter(|watch| watch.known != known) else { return };
-        watch.known = known;
+    /// Watches the new connections of links, of which there have been `lanes` so far.
+    pub(super) fn watch_links(&mut self, lanes: u32) {
+        let Some(watch) = self.watch.as_mut().filter(|watch| watch.lanes != lanes) else { return };
+        watch.lanes = lanes;
         for (rank, peer) in self.peers.iter().enumerate() {
             for (stream, _) in peer.iter().flat_map(Connection::sockets) {
                 // An error means that it is watched already.

@@ -134,10 +134,10 @@ fn strangers() -> Outcome {
 fn interrupted() -> Outcome {
     let begin = Instant::now();
     let options = options("localhost:2", 2, "deaths barrier-sleeps");
-    let mut asked = 0;
+    let mut requested = 0;
     let mut signal = || {
-        asked += 1;
-        (asked > 3).then_some(UserSignal::End(2))
+        requested += 1;
+        (requested > 3).then_some(UserSignal::End(2))
     };
     let ended = start(&options, &mut signal, &mut |_| ControlFlow::Continue(()));
     check(ended == Err(LaunchError::Interrupted { signal: 2 }), || format!("{ended:?}"))?;

@@ -26,7 +26,7 @@ const TAG: Tag = Tag::new(1);
 
 /// The result of a rank's synchronisation, which it passes to those after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Known {
+struct SynchronisedClock {
     correction: Correction,
     /// Error of the corrected clock.
     error_ns: f64,
@@ -53,22 +53,22 @@ pub(crate) fn synchronise(
     let me = rank.rank();
     let leaders = leaders(domains);
     let leader = leader_of(domains, me);
-    let known = if leader == me {
+    let clock = if leader == me {
         let place = leaders.iter().position(|&other| other == me).expect("a leader leads");
-        let known = down_the_tree(rank, local, &leaders, place)?;
+        let clock = down_the_tree(rank, local, &leaders, place)?;
         for member in (0..domains.len()).filter(|&other| other != me) {
             if domains[member] == domains[me] {
-                rank.send(member, TAG, &known.to_bytes())?;
+                rank.send(member, TAG, &clock.to_bytes())?;
             }
         }
-        known
+        clock
     } else {
-        let mut bytes = [0; Known::BYTES];
+        let mut bytes = [0; SynchronisedClock::BYTES];
         rank.receive(Source::Rank(leader), TagSelector::Is(TAG), &mut bytes)?;
-        Known::from_bytes(&bytes)
+        SynchronisedClock::from_bytes(&bytes)
     };
-    let uncertainty = between_any_two(rank, &leaders, &known)?;
-    Ok((known.correction, uncertainty))
+    let uncertainty = between_any_two(rank, &leaders, &clock)?;
+    Ok((clock.correction, uncertainty))
 }
 
 /// Returns the first rank of each domain, in the order of the ranks.
@@ -86,34 +86,39 @@ fn down_the_tree(
     local: &LocalClock,
     leaders: &[usize],
     place: usize,
-) -> Result<Known> {
-    let mut known = Known::default();
+) -> Result<SynchronisedClock> {
+    let mut clock = SynchronisedClock::default();
     let mut gap = leaders.len().next_power_of_two() / 2;
     while gap > 0 {
         match place % (2 * gap) {
             0 if place + gap < leaders.len() => {
-                teach(rank, local, leaders[place + gap], &known)?;
+                teach(rank, local, leaders[place + gap], &clock)?;
             }
-            over if over == gap => known = learn(rank, local, leaders[place - gap])?,
+            over if over == gap => clock = learn(rank, local, leaders[place - gap])?,
             _ => {}
         }
         gap /= 2;
     }
-    Ok(known)
+    Ok(clock)
 }
 
 /// Answers each ping with the shared time, and reports its accuracy at the end.
-fn teach(rank: &mut dyn Rank, local: &LocalClock, pupil: usize, known: &Known) -> Result<()> {
+fn teach(
+    rank: &mut dyn Rank,
+    local: &LocalClock,
+    pupil: usize,
+    clock: &SynchronisedClock,
+) -> Result<()> {
     for _ in 0..(POINTS + CHECKS) * PING_PONGS {
         rank.receive(Source::Rank(pupil), TagSelector::Is(TAG), &mut [])?;
-        let shared_ns = known.correction.shared_ns(local.ns());
+        let shared_ns = clock.correction.shared_ns(local.ns());
         rank.send(pupil, TAG, &shared_ns.to_le_bytes())?;
     }
-    rank.send(pupil, TAG, &known.to_bytes())
+    rank.send(pupil, TAG, &clock.to_bytes())
 }
 
 /// Learns this clock's line, and checks it.
-fn learn(rank: &mut dyn Rank, local: &LocalClock, teacher: usize) -> Result<Known> {
+fn learn(rank: &mut dyn Rank, local: &LocalClock, teacher: usize) -> Result<SynchronisedClock> {
     let begin_ns = local.ns();
     let mut points = Vec::with_capacity(POINTS);
     for _ in 0..POINTS {
@@ -131,10 +136,10 @@ fn learn(rank: &mut dyn Rank, local: &LocalClock, teacher: usize) -> Result<Know
         error_ns = error_ns.max(off_ns.abs() + check.half_round_trip_ns);
         pause(local);
     }
-    let mut bytes = [0; Known::BYTES];
+    let mut bytes = [0; SynchronisedClock::BYTES];
     rank.receive(Source::Rank(teacher), TagSelector::Is(TAG), &mut bytes)?;
-    let above = Known::from_bytes(&bytes);
-    Ok(Known {
+    let above = SynchronisedClock::from_bytes(&bytes);
+    Ok(SynchronisedClock {
         correction,
         error_ns: above.error_ns + error_ns + line.scatter,
         growth: above.growth + SLOPE_ERRORS * line.slope_error,
@@ -168,11 +173,17 @@ fn pause(local: &LocalClock) {
 }
 
 /// The difference of two clocks is at most the sum of their errors: that of the two largest. Rank 0 collects them.
-fn between_any_two(rank: &mut dyn Rank, leaders: &[usize], known: &Known) -> Result<Uncertainty> {
-    let mut all = vec![0; Known::BYTES * if rank.rank() == 0 { rank.size() } else { 0 }];
-    rank.gather(0, &known.to_bytes(), &mut all)?;
-    let (chunks, _) = all.as_chunks::<{ Known::BYTES }>();
-    let of_leaders = leaders.iter().filter_map(|&leader| chunks.get(leader)).map(Known::from_bytes);
+fn between_any_two(
+    rank: &mut dyn Rank,
+    leaders: &[usize],
+    clock: &SynchronisedClock,
+) -> Result<Uncertainty> {
+    let mut all =
+        vec![0; SynchronisedClock::BYTES * if rank.rank() == 0 { rank.size() } else { 0 }];
+    rank.gather(0, &clock.to_bytes(), &mut all)?;
+    let (chunks, _) = all.as_chunks::<{ SynchronisedClock::BYTES }>();
+    let of_leaders =
+        leaders.iter().filter_map(|&leader| chunks.get(leader)).map(SynchronisedClock::from_bytes);
     let mut errors: Vec<(f64, f64)> = of_leaders.map(|one| (one.error_ns, one.growth)).collect();
     errors.sort_by(|a, b| b.0.total_cmp(&a.0));
     let at_ns: f64 = errors.iter().take(2).map(|(error, _)| error).sum();
@@ -184,7 +195,7 @@ fn between_any_two(rank: &mut dyn Rank, leaders: &[usize], known: &Known) -> Res
     Ok(Uncertainty { at_ns: word(0), growth: word(1) })
 }
 
-impl Known {
+impl SynchronisedClock {
     const BYTES: usize = 40;
 
     fn to_bytes(self) -> [u8; Self::BYTES] {
@@ -197,10 +208,10 @@ impl Known {
         bytes
     }
 
-    fn from_bytes(bytes: &[u8; Self::BYTES]) -> Known {
+    fn from_bytes(bytes: &[u8; Self::BYTES]) -> SynchronisedClock {
         let (chunks, _) = bytes.as_chunks::<8>();
         let number = |index: usize| f64::from_le_bytes(chunks[index]);
-        Known {
+        SynchronisedClock {
             correction: Correction {
                 begin_ns: i64::from_le_bytes(chunks[0]),
                 offset_ns: number(1),
@@ -227,7 +238,7 @@ mod tests {
     #[test]
     fn clock_parameters_are_decoded_unchanged() {
         let correction = Correction { begin_ns: -5, offset_ns: 1.5, slope: -2e-6 };
-        let known = Known { correction, error_ns: 77.0, growth: 1e-9 };
-        assert_eq!(Known::from_bytes(&known.to_bytes()), known);
+        let clock = SynchronisedClock { correction, error_ns: 77.0, growth: 1e-9 };
+        assert_eq!(SynchronisedClock::from_bytes(&clock.to_bytes()), clock);
     }
 }

@@ -64,7 +64,7 @@ pub(crate) fn fused(targets: &mut Targets) {
         if length == 512 {
             let ratio = race.seconds("one after the other").zip(race.seconds("fused"));
             let what = "512 FFTs of 512 points and corner turn, fused / one after the other";
-            targets.at_least(what, ratio.map(|(apart, fused)| apart / fused), 1.3);
+            targets.at_least(what, ratio.map(|(separate, fused)| separate / fused), 1.3);
         }
     }
 }

@@ -15,11 +15,13 @@ pub(crate) fn three_ways(targets: &mut Targets) {
         let instances = BLOCK / points;
         let input = vec![Complex32::new(0.5, -0.5); instances * points];
         let input = &input;
-        let contender = |way: Variant| {
+        let contender = |variant: Variant| {
             let weights = vec![Complex32::new(0.6, 0.8); fold];
-            let mut plan = FoldFft::new(vec![0.25; points], weights, way).expect("a size");
+            let mut plan = FoldFft::new(vec![0.25; points], weights, variant).expect("a size");
             let mut output = vec![Complex32::new(0.0, 0.0); instances * fold];
-            Contender::new(way.name(), move || plan.compute(input, &mut output).expect("it fits"))
+            Contender::new(variant.name(), move || {
+                plan.compute(input, &mut output).expect("it fits")
+            })
         };
         let race = Race::run(Variant::ALL.map(contender).into_iter().collect());
         let work = foldfft_operations(points, fold) * instances as f64;

@@ -20,7 +20,7 @@ pub(super) struct BlockTurn<T> {
 
 /// Sides of a tile in squares, down the rows and across the columns of the input: for stores through the caches; for
 /// stores past them, of a matrix that the last-level cache still holds; and of a matrix in memory. All shapes up to a
-/// whole strip were tried. See docs/measurements.md#tiles-of-a-corner-turn.
+/// whole strip were tried. See docs/measurements.md#rows-and-corner-turns.
 const STORED_TILE: (usize, usize) = (8, 8);
 const STREAMED_TILE: (usize, usize) = (4, 2);
 const LARGE_STREAMED_TILE: (usize, usize) = (8, 4);

@@ -4,7 +4,7 @@
 //! vector and are transformed first, between vectors. Then one exchange of vectors and lanes brings the low digits to
 //! the vectors' places, and the results are in natural order. A row is transposed once; a tile of rows in lanes is
 //! transposed on its way in and on its way out. So a vector takes 3 exchanges and 2 swaps of parts instead of 8
-//! exchanges, and rows are processed in the order of memory. See docs/measurements.md#rows-of-16-points.
+//! exchanges, and rows are processed in the order of memory. See docs/measurements.md#rows-and-corner-turns.
 
 mod points;
 

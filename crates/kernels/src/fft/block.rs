@@ -12,7 +12,7 @@ use crate::corner_turn;
 pub(super) const SELF_SUFFICIENT: usize = 32;
 
 /// Length from which on tiles transform and turn rows at least as fast as kernels for rows do, strip by strip. See
-/// docs/measurements.md#rows-that-become-columns.
+/// docs/measurements.md#rows-and-corner-turns.
 const TURNED_BY_TILES: usize = 256;
 
 pub(super) struct Block {

@@ -67,7 +67,7 @@ pub(super) unsafe fn rows<V: Complexes<Element: Scalar>, const A: usize, const B
 
 /// As [`rows`], with rows in `parts`. While one row is transformed the next one is prefetched, a cache line for each
 /// that is read, because a part may be in another core's cache. A prefetch of the whole row at once is slower, and one
-/// of later rows brings no advantage. See docs/measurements.md#prefetch-of-the-next-row.
+/// of later rows brings no advantage. See docs/measurements.md#rows-and-corner-turns.
 ///
 /// # Safety
 /// As for [`rows`], and the parts contain the rows, whatever the job's input is. The output is one of the parts, in its

@@ -11,7 +11,7 @@ use crate::prefetch::prefetch_all;
 
 /// Number of bytes, approximately, that are prefetched and copied at once, if no kernel reads the other memory itself.
 /// More than a core can have under way would stall it, and more than fits the first-level cache would be evicted before
-/// it is needed. See docs/measurements.md#prefetch-of-the-next-row.
+/// it is needed. See docs/measurements.md#rows-and-corner-turns.
 const GROUP_BYTES: usize = 4 << 10;
 /// Number of short rows that are transformed at a time.
 const SHORT_ROWS: usize = 16;

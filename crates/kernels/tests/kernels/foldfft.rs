@@ -27,9 +27,9 @@ fn every_way_and_instruction_set_agrees_with_the_definition() {
             }
             let input = noise.singles(batch * points);
             for set in Instructions::ALL.into_iter().filter(|set| set.is_available()) {
-                for way in Variant::ALL {
+                for variant in Variant::ALL {
                     let mut plan =
-                        FoldFft::with_instructions(window.clone(), weights.clone(), way, set)
+                        FoldFft::with_instructions(window.clone(), weights.clone(), variant, set)
                             .unwrap();
                     let mut output = vec![Complex32::new(f32::NAN, f32::NAN); batch * fold];
                     plan.compute(&input, &mut output).unwrap();
@@ -37,7 +37,7 @@ fn every_way_and_instruction_set_agrees_with_the_definition() {
                         let error =
                             relative_rms_error(&widen(found), &definition(x, &window, &weights));
                         // Ten units in the last place: the plain transform multiplies at every stage.
-                        assert!(error < 6e-7, "{set}, {way:?}, ({points}, {fold}): {error:e}");
+                        assert!(error < 6e-7, "{set}, {variant:?}, ({points}, {fold}): {error:e}");
                     }
                 }
             }

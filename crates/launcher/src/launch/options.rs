@@ -13,7 +13,7 @@ use crate::layout::{MAXIMUM_RANKS, Room};
 use crate::system;
 
 /// Variables with the number of a rank, the number of ranks, and both among the ranks of one host: by our names, and by
-/// those that MPICH and Intel MPI have. docs/decisions/0153 says why these and no others.
+/// those that MPICH and Intel MPI have. docs/decisions/0070 says why these and no others.
 const RANK: [&str; 2] = ["CORNERSTONE_MPI_RANK", "PMI_RANK"];
 const SIZE: [&str; 2] = ["CORNERSTONE_MPI_SIZE", "PMI_SIZE"];
 const RANK_HERE: [&str; 2] = ["CORNERSTONE_MPI_LOCAL_RANK", "MPI_LOCALRANKID"];

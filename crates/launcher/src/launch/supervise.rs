@@ -164,11 +164,11 @@ impl<'a> Supervisor<'a> {
         for signal in self.signals.to_pass() {
             let is_question = signal == libc::SIGUSR1 && self.watcher.is_some();
             if let Some(watcher) = self.watcher.as_mut().filter(|_| is_question) {
-                watcher.ask(self.memory);
+                watcher.request(self.memory);
             }
             // A question to the launcher must not end a program that does not know it.
-            let told = self.running.iter().filter(|one| !is_question || one.handles(signal));
-            told.for_each(|process| process.signal(signal));
+            let receivers = self.running.iter().filter(|one| !is_question || one.handles(signal));
+            receivers.for_each(|process| process.signal(signal));
         }
         if let Some(signal) = self.signals.first()
             && self.signal.is_none()

@@ -74,7 +74,7 @@ pub(super) struct Watcher {
     /// The latest polls of each rank whose program polls, and when they were first seen.
     polls: Vec<Option<(u64, Instant)>>,
     /// The reason why the ranks were asked, and the time limit for their answers.
-    asking: Option<(Reason, Instant)>,
+    request_in_progress: Option<(Reason, Instant)>,
 }
 
 impl Watcher {
@@ -95,18 +95,18 @@ impl Watcher {
             does_any_wait: false,
             question: 0,
             polls: Vec::new(),
-            asking: None,
+            request_in_progress: None,
         }
     }
 
     /// Asks the ranks for their activity, on request of the user.
-    pub(super) fn ask(&mut self, memory: &RunMemory) {
-        self.ask_for(Reason::Signal, memory);
+    pub(super) fn request(&mut self, memory: &RunMemory) {
+        self.request_for(Reason::Signal, memory);
     }
 
     /// Returns the time until the next check.
     pub(super) fn interval(&self) -> Duration {
-        let interval = match self.does_any_wait || self.asking.is_some() {
+        let interval = match self.does_any_wait || self.request_in_progress.is_some() {
             true => CHECK_INTERVAL,
             false => IDLE_CHECK_INTERVAL,
         };
@@ -129,30 +129,30 @@ impl Watcher {
         if let Some(part) = &mut self.whole_run {
             part.note(now, &ranks, stands);
         }
-        if let Some((reason, until)) = self.asking {
+        if let Some((reason, until)) = self.request_in_progress {
             if self.has_answered(memory, &ranks) || now >= until {
-                self.asking = None;
+                self.request_in_progress = None;
                 return self.report(reason, memory);
             }
             return None;
         }
-        if self.whole_run.as_ref().is_some_and(|part| part.run().asks_for_activities()) {
-            self.ask_for(Reason::WholeRun, memory);
+        if self.whole_run.as_ref().is_some_and(|part| part.run().requests_activities()) {
+            self.request_for(Reason::WholeRun, memory);
             return None;
         }
         if let Some((limit, _)) = self.limit.take_if(|(_, end)| now >= *end) {
-            self.ask_for(Reason::Limit(limit), memory);
+            self.request_for(Reason::Limit(limit), memory);
             return None;
         }
         let detects_hangs = self.watch.on_hang != OnHang::Ignore && !self.has_reported_hang;
         if detects_hangs && self.standstill.is_for_ever(now, &ranks) {
-            self.ask_for(Reason::Hang, memory);
+            self.request_for(Reason::Hang, memory);
         } else if let Some(limit) = self.watch.standstill
             && stands >= self.reported_standstill + limit
             && self.does_any_wait
         {
             self.reported_standstill = stands;
-            self.ask_for(Reason::Standstill(stands), memory);
+            self.request_for(Reason::Standstill(stands), memory);
         }
         None
     }
@@ -160,21 +160,21 @@ impl Watcher {
     /// Takes ranks whose programs have stopped polling for ranks that run: they do not say so.
     fn note_polls(&mut self, now: Instant, ranks: &mut [RankState]) {
         self.polls.resize(ranks.len(), None);
-        for (known, rank) in self.polls.iter_mut().zip(ranks) {
+        for (earlier, rank) in self.polls.iter_mut().zip(ranks) {
             let polls = match rank {
                 RankState::Waits(wait) if wait.found.is_of_program => wait.polls,
                 _ => {
-                    *known = None;
+                    *earlier = None;
                     continue;
                 }
             };
-            match known {
+            match earlier {
                 Some((before, since)) if *before == polls => {
                     if now.duration_since(*since) >= POLLS_END_AFTER {
                         *rank = RankState::Runs;
                     }
                 }
-                _ => *known = Some((polls, now)),
+                _ => *earlier = Some((polls, now)),
             }
         }
     }
@@ -188,12 +188,12 @@ impl Watcher {
         })
     }
 
-    fn ask_for(&mut self, reason: Reason, memory: &RunMemory) {
+    fn request_for(&mut self, reason: Reason, memory: &RunMemory) {
         self.question += 1;
         for rank in 0..memory.ranks() {
-            memory.rank_page(rank).wait_note().ask(self.question);
+            memory.rank_page(rank).wait_note().request(self.question);
         }
-        self.asking = Some((reason, Instant::now() + ANSWER_LIMIT));
+        self.request_in_progress = Some((reason, Instant::now() + ANSWER_LIMIT));
     }
 
     fn report(&mut self, reason: Reason, memory: &RunMemory) -> Option<LaunchError> {
@@ -217,7 +217,7 @@ impl Watcher {
                 report(&standstill_in_words(time), &ranks);
             }
             Reason::WholeRun | Reason::Signal if self.whole_run.is_some() => {
-                self.whole_run.iter().for_each(|part| part.run().tell_activities(&ranks));
+                self.whole_run.iter().for_each(|part| part.run().report_activities(&ranks));
             }
             Reason::WholeRun | Reason::Signal => report(ACTIVITIES, &ranks),
         }

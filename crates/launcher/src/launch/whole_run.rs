@@ -32,10 +32,10 @@ pub trait WholeRun: Debug + Send + Sync {
     fn announce(&self, word: Word);
 
     /// Returns whether the run asks for the activities of the ranks. Each question is returned once.
-    fn asks_for_activities(&self) -> bool;
+    fn requests_activities(&self) -> bool;
 
     /// Reports the activities of the ranks.
-    fn tell_activities(&self, ranks: &[RankActivity]);
+    fn report_activities(&self, ranks: &[RankActivity]);
 }
 
 /// What a launcher announces about its ranks.

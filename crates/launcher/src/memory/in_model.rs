@@ -27,9 +27,9 @@ impl RunMemory {
         begin_execution();
         let layout = Layout::new(processors.len(), 0, room);
         let bytes = layout.arenas_offset();
-        let known = MEMORY.get().filter(|(_, length)| *length >= bytes);
-        let base = known.map_or_else(|| allocate(bytes), |(base, _)| base);
-        MEMORY.set(Some(known.unwrap_or((base, bytes))));
+        let kept = MEMORY.get().filter(|(_, length)| *length >= bytes);
+        let base = kept.map_or_else(|| allocate(bytes), |(base, _)| base);
+        MEMORY.set(Some(kept.unwrap_or((base, bytes))));
         let handle = |_: &Option<u32>| RunMemory {
             base,
             layout: layout.clone(),

@@ -32,7 +32,7 @@ pub(crate) struct WaitNote {
     sent: AtomicU64,
     received: AtomicU64,
     /// The launcher's latest question, and the question that the text answers.
-    asked: AtomicU32,
+    requested: AtomicU32,
     answered: AtomicU32,
     text_bytes: AtomicU32,
     /// What else may happen: [`OTHER_ENDS`], [`POLLS`].
@@ -189,14 +189,14 @@ impl WaitNote {
     }
 
     /// Asks what the rank waits for. `question` must differ each time.
-    pub(crate) fn ask(&self, question: u32) {
-        self.asked.store(question, Ordering::Relaxed);
+    pub(crate) fn request(&self, question: u32) {
+        self.requested.store(question, Ordering::Relaxed);
     }
 
     /// Returns the question that the owner has not answered, if there is one.
     pub(crate) fn question(&self) -> Option<u32> {
-        let asked = self.asked.load(Ordering::Relaxed);
-        (asked != self.answered.load(Ordering::Relaxed)).then_some(asked)
+        let requested = self.requested.load(Ordering::Relaxed);
+        (requested != self.answered.load(Ordering::Relaxed)).then_some(requested)
     }
 
     /// Answers a question. Only the owner calls it.
@@ -226,7 +226,7 @@ impl WaitNote {
 #[cfg(loom)]
 crate::primitive::fresh! {
     WaitNote {
-        number, count, polls, state, sent, received, asked, answered, text_bytes, terms, text
+        number, count, polls, state, sent, received, requested, answered, text_bytes, terms, text
     }
 }
 
@@ -260,7 +260,7 @@ mod tests {
     fn a_question_is_answered_once_and_long_answers_are_cut() {
         let note = note();
         assert_eq!(note.question(), None);
-        note.ask(3);
+        note.request(3);
         assert_eq!((note.question(), note.answer_to(3)), (Some(3), None));
         let wait = |call: &str, lines: &[&str]| AnsweredWait {
             call: call.into(),

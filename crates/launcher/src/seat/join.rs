@@ -114,7 +114,7 @@ fn parse(words: &str) -> Option<Place> {
         if name == "bell" {
             bells.push(number.parse().ok().filter(|&fd| fd > 2)?);
         }
-        let slot = ["rank", "memory", "reports"].iter().position(|&known| known == name);
+        let slot = ["rank", "memory", "reports"].iter().position(|&stream| stream == name);
         if let (Some(slot), Ok(number)) = (slot, number.parse::<i32>()) {
             place[slot] = Some(number);
         }

@@ -24,7 +24,7 @@ const NAMED: usize = 6;
 #[derive(Default)]
 pub(super) struct Waits {
     /// True if the launcher asks what this rank waits for.
-    is_asked: Cell<bool>,
+    is_requested: Cell<bool>,
     /// True between the beginning of a report and its end.
     is_reporting: Cell<bool>,
     /// True if that report is of polls of the program, which is in no wait.
@@ -47,14 +47,14 @@ impl Seat {
     }
 
     /// Returns whether the launcher asks what this rank waits for.
-    pub fn is_asked_what_it_awaits(&self) -> bool {
+    pub fn must_report_wait(&self) -> bool {
         self.note().question().is_some()
     }
 
     /// Returns whether the poll in progress notes what this rank waits for: then a wait checks each of its requests.
     #[inline]
     pub fn is_noting_waits(&self) -> bool {
-        self.waits.is_asked.get()
+        self.waits.is_requested.get()
     }
 
     /// Returns whether a report is in progress.
@@ -67,7 +67,7 @@ impl Seat {
     pub fn begin_wait_report(&self) {
         self.forget_awaited();
         self.waits.started.borrow_mut().clear();
-        self.waits.is_asked.set(self.is_asked_what_it_awaits());
+        self.waits.is_requested.set(self.must_report_wait());
         self.waits.is_reporting.set(true);
         self.waits.is_of_program.set(false);
     }
@@ -115,7 +115,7 @@ impl Seat {
     ) {
         let unexpected = if self.is_noting_waits() { unexpected() } else { Vec::new() };
         self.waits.is_reporting.set(false);
-        let is_asked = self.waits.is_asked.take();
+        let is_requested = self.waits.is_requested.take();
         let mut awaited = self.waits.awaited.take();
         if awaited.is_empty() {
             awaited = self.waits.started.take();
@@ -123,8 +123,8 @@ impl Seat {
         let terms = self.waits.terms.borrow();
         let terms = terms.as_deref();
         let mut remarks = describe_unexpected(unexpected.iter(), terms);
-        remarks.extend(terms.filter(|_| is_asked).into_iter().flat_map(WaitTerms::remarks));
-        let wait = is_asked.then(|| describe(&awaited, terms));
+        remarks.extend(terms.filter(|_| is_requested).into_iter().flat_map(WaitTerms::remarks));
+        let wait = is_requested.then(|| describe(&awaited, terms));
         self.publish_wait(place, found, wait, remarks);
     }
 
@@ -176,7 +176,7 @@ impl Seat {
     #[cold]
     pub fn end_wait_reports(&self) {
         self.waits.is_reporting.set(false);
-        self.waits.is_asked.set(false);
+        self.waits.is_requested.set(false);
         self.waits.answers.borrow_mut().clear();
         self.note().end();
     }

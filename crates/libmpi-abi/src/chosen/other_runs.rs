@@ -59,10 +59,10 @@ impl Chosen {
     /// concerned.
     pub(super) fn poll_others(&mut self) -> bool {
         let others = self.others_mut();
-        let Some(known) = &mut others.known else { return false };
-        let has_moved = known.progress().unwrap_or(false);
+        let Some(processes) = &mut others.processes else { return false };
+        let has_moved = processes.progress().unwrap_or(false);
         others.idle = if has_moved { 0 } else { others.idle.saturating_add(1) };
-        let longest = match known.is_used() {
+        let longest = match processes.is_used() {
             true => SHORTEST_SLEEP * (1 << others.idle.min(DOUBLINGS)),
             false => IDLE_SLEEP,
         };
@@ -79,14 +79,15 @@ impl Chosen {
     /// Waits until one of `requests` is done, on either side, and returns the lowest index of those.
     pub(super) fn wait_for_any(&mut self, requests: &[Request]) -> Result<usize> {
         let first_done = |this: &Self| requests.iter().position(|&one| this.is_done(one));
-        let are_hopeless = |this: &Self| requests.iter().all(|&one| this.is_hopeless(one));
+        let none_can_complete = |this: &Self| requests.iter().all(|&one| this.cannot_complete(one));
         let (mut found, mut is_lost) = (None, false);
         self.wait_until(&mut |this| {
             found = first_done(this);
-            if found.is_none() && this.any_has_left() && are_hopeless(this) {
+            if found.is_none() && this.any_has_left() && none_can_complete(this) {
                 // The last poll may have missed messages that arrived before the others left.
-                is_lost =
-                    this.progress().is_ok() && first_done(this).is_none() && are_hopeless(this);
+                is_lost = this.progress().is_ok()
+                    && first_done(this).is_none()
+                    && none_can_complete(this);
             }
             found.is_some() || is_lost
         })?;
@@ -128,7 +129,7 @@ impl Chosen {
         }
         self.others_mut().leave()?;
         self.wait_until(&mut |this| !this.others().has(OtherProcesses::is_sending))?;
-        self.others_mut().known()?.say_goodbye()?;
+        self.others_mut().processes()?.say_goodbye()?;
         self.wait_until(&mut |this| this.others().has(OtherProcesses::is_through))
     }
 
@@ -152,14 +153,14 @@ impl Chosen {
                 fabric: format!("the fabric {}", self.name()),
                 what: "reach processes of other runs, which is for local and tcp alone".into(),
             })?;
-            let known = OtherProcesses::begin(run, self.rank(), self.size())?;
-            self.others_mut().known = Some(Box::new(known));
+            let processes = OtherProcesses::begin(run, self.rank(), self.size())?;
+            self.others_mut().processes = Some(Box::new(processes));
             // Messages of others may end any wait.
             if let Some(reports) = self.wait_reports() {
                 reports.expect_other_ends(Rc::new(EndsByOthers));
             }
         }
-        self.others_mut().known()
+        self.others_mut().processes()
     }
 }
 
@@ -173,7 +174,7 @@ impl OtherRuns for Chosen {
     }
 
     fn comes_before(&mut self, other: usize) -> bool {
-        self.others().has(|known| known.comes_before(other))
+        self.others().has(|processes| processes.comes_before(other))
     }
 
     fn reach(&mut self, members: &[usize]) -> Result<bool> {
@@ -185,7 +186,7 @@ impl OtherRuns for Chosen {
     }
 
     fn close_port(&mut self, port: u32) -> bool {
-        self.others_mut().known().is_ok_and(|known| known.close_port(port))
+        self.others_mut().processes().is_ok_and(|processes| processes.close_port(port))
     }
 
     fn call(&mut self, name: &ProcessName, port: u32) -> Result<Option<usize>> {

@@ -31,7 +31,7 @@ pub(super) fn within(request: Request) -> Request {
 #[derive(Default)]
 pub(super) struct Others {
     /// `None` until there is a connection.
-    pub(super) known: Option<Box<OtherProcesses>>,
+    pub(super) processes: Option<Box<OtherProcesses>>,
     pub(super) polls: u32,
     /// Number of consecutive idle polls.
     pub(super) idle: u32,
@@ -40,36 +40,36 @@ pub(super) struct Others {
 impl Others {
     #[inline(always)]
     pub(super) fn are_any(&self) -> bool {
-        self.known.is_some()
+        self.processes.is_some()
     }
 
     /// Returns whether there are any, and `holds` returns true for them.
     #[inline(always)]
     pub(super) fn has(&self, holds: impl FnOnce(&OtherProcesses) -> bool) -> bool {
-        self.known.as_ref().is_some_and(|known| holds(known))
+        self.processes.as_ref().is_some_and(|processes| holds(processes))
     }
 
     /// Returns them, or an error if there are none.
-    pub(super) fn known(&mut self) -> Result<&mut OtherProcesses> {
-        self.known.as_deref_mut().ok_or(Error::UnknownRequest)
+    pub(super) fn processes(&mut self) -> Result<&mut OtherProcesses> {
+        self.processes.as_deref_mut().ok_or(Error::UnknownRequest)
     }
 
     /// Returns them for one of their requests.
     pub(super) fn expect(&self) -> &OtherProcesses {
-        self.known.as_ref().expect("a request between runs is one of them")
+        self.processes.as_ref().expect("a request between runs is one of them")
     }
 
     pub(super) fn expect_mut(&mut self) -> &mut OtherProcesses {
-        self.known.as_mut().expect("a request between runs is one of them")
+        self.processes.as_mut().expect("a request between runs is one of them")
     }
 
     pub(super) fn close_context(&mut self, place: ContextPlace) {
-        if let Some(known) = &mut self.known {
-            known.close_context(place);
+        if let Some(processes) = &mut self.processes {
+            processes.close_context(place);
         }
     }
 
     pub(super) fn leave(&mut self) -> Result<()> {
-        self.known.as_mut().map_or(Ok(()), |known| known.leave())
+        self.processes.as_mut().map_or(Ok(()), |processes| processes.leave())
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use mpi::{Between, Context, Memory, RootBetween};
 
 use super::blocks::BlockOfEach;
-use super::go_on;
+use super::carry_out;
 use crate::abi::*;
 use crate::arguments::{Data, IntOrCount, Operands, is_in_place};
 use crate::chosen::Chosen;
@@ -56,7 +56,7 @@ pub(super) unsafe fn broadcast(context: Members, data: Data, root: c_int, how: H
         RootBetween::NoPart => datatype::memory(data.start, 0, BYTE)?,
         _ => memory(data)?,
     };
-    go_on(between.broadcast(root, data), how)
+    carry_out(between.broadcast(root, data), how)
 }
 
 /// Returns the blocks at the root; others need none.
@@ -80,7 +80,7 @@ pub(super) unsafe fn gather(
 ) -> Result {
     let (between, root) = rooted(context, root)?;
     let blocks = at_root(&between, root, all)?;
-    go_on(between.gather(root, across(root, mine)?, blocks)?, how)
+    carry_out(between.gather(root, across(root, mine)?, blocks)?, how)
 }
 
 pub(super) unsafe fn scatter(
@@ -92,7 +92,7 @@ pub(super) unsafe fn scatter(
 ) -> Result {
     let (between, root) = rooted(context, root)?;
     let blocks = at_root(&between, root, all)?;
-    go_on(between.scatter(root, blocks, across(root, mine)?)?, how)
+    carry_out(between.scatter(root, blocks, across(root, mine)?)?, how)
 }
 
 pub(super) unsafe fn allgather(
@@ -103,7 +103,7 @@ pub(super) unsafe fn allgather(
 ) -> Result {
     let between = Between::new(context)?;
     let blocks = all.blocks(between.others())?;
-    go_on(between.allgather(memory(mine)?, blocks)?, how)
+    carry_out(between.allgather(memory(mine)?, blocks)?, how)
 }
 
 pub(super) unsafe fn all_to_all<B: BlockOfEach>(
@@ -115,7 +115,7 @@ pub(super) unsafe fn all_to_all<B: BlockOfEach>(
     let between = Between::new(context)?;
     ensure!(!is_in_place(from.start()), ERR_BUFFER, "MPI_IN_PLACE in an intercommunicator");
     let others = between.others();
-    go_on(between.all_to_all(from.blocks(others)?, to.blocks(others)?)?, how)
+    carry_out(between.all_to_all(from.blocks(others)?, to.blocks(others)?)?, how)
 }
 
 pub(super) unsafe fn reduce(
@@ -126,14 +126,14 @@ pub(super) unsafe fn reduce(
 ) -> Result {
     let (between, root) = rooted(context, root)?;
     if root == RootBetween::NoPart {
-        return go_on(between.reduce_without_part(), how);
+        return carry_out(between.reduce_without_part(), how);
     }
     let Operands { from, to, count, of, op } = operands;
     let reduction = operation::reduction(op, of)?;
     let input = across(root, Data::new(from, count, of))?;
     let is_root = root == RootBetween::Me;
     let output = if is_root { Some(memory(Data::new(to, count, of))?) } else { None };
-    go_on(between.reduce(root, reduction, input, output), how)
+    carry_out(between.reduce(root, reduction, input, output), how)
 }
 
 pub(super) unsafe fn allreduce(context: Members, operands: Operands<i64>, how: How) -> Result {
@@ -141,7 +141,7 @@ pub(super) unsafe fn allreduce(context: Members, operands: Operands<i64>, how: H
     let Operands { from, to, count, of, op } = operands;
     let reduction = operation::reduction(op, of)?;
     let input = memory(Data::new(from, count, of))?;
-    go_on(between.allreduce(reduction, input, memory(Data::new(to, count, of))?), how)
+    carry_out(between.allreduce(reduction, input, memory(Data::new(to, count, of))?), how)
 }
 
 pub(super) unsafe fn reduce_scatter(
@@ -179,7 +179,7 @@ unsafe fn reduce_scatter_counts(
     let input = memory(Data::new(from, all, of))?;
     let output = memory(Data::new(to, own, of))?;
     let between = Between::new(context)?;
-    go_on(between.reduce_scatter(reduction, &counts, input, output)?, how)
+    carry_out(between.reduce_scatter(reduction, &counts, input, output)?, how)
 }
 
 /// Fails for an intercommunicator, for which scans are not defined.

@@ -4,7 +4,7 @@ use mpi::{AllToAll, AllToAllUnequal, Allgather, AllgatherUnequal};
 
 use super::between::{self, is_between};
 use super::blocks::{BlockOfEach, unequal, unless_in_place, whole};
-use super::go_on;
+use super::carry_out;
 use crate::abi::*;
 use crate::arguments::{Blocks, Data, is_in_place};
 use crate::communicator;
@@ -18,7 +18,7 @@ pub(crate) unsafe fn allgather(mine: Data, each: Data, comm: Comm, how: How) -> 
     }
     let mine = unless_in_place(mine)?;
     let all = whole(each, context.size())?;
-    go_on(Allgather::new(context, mine, all)?, how)
+    carry_out(Allgather::new(context, mine, all)?, how)
 }
 
 pub(crate) unsafe fn allgather_unequal(
@@ -32,7 +32,7 @@ pub(crate) unsafe fn allgather_unequal(
         return between::allgather(context, mine, all, how);
     }
     let blocks = unequal(all, context.size())?;
-    go_on(AllgatherUnequal::new(context, unless_in_place(mine)?, blocks)?, how)
+    carry_out(AllgatherUnequal::new(context, unless_in_place(mine)?, blocks)?, how)
 }
 
 pub(crate) unsafe fn all_to_all(from: Data, to: Data, comm: Comm, how: How) -> Result {
@@ -43,7 +43,7 @@ pub(crate) unsafe fn all_to_all(from: Data, to: Data, comm: Comm, how: How) -> R
     let size = context.size();
     let from = if is_in_place(from.start) { None } else { Some(whole(from, size)?) };
     let to = whole(to, size)?;
-    go_on(AllToAll::new(context, from, to)?, how)
+    carry_out(AllToAll::new(context, from, to)?, how)
 }
 
 /// Implements MPI_Alltoallv, and MPI_Alltoallw, whose blocks have datatypes of their own.
@@ -63,5 +63,5 @@ where
     let size = context.size();
     let to = to.blocks(size)?;
     let from = if is_in_place(from.start) { None } else { Some(from.blocks(size)?) };
-    go_on(AllToAllUnequal::new(context, from, to, Blocks::<T>::OWN_DATATYPES)?, how)
+    carry_out(AllToAllUnequal::new(context, from, to, Blocks::<T>::OWN_DATATYPES)?, how)
 }

@@ -22,7 +22,7 @@ use crate::request::{self, How};
 
 /// Runs or starts a collective, as `how` specifies.
 #[inline(always)]
-unsafe fn go_on<C: Collective<Chosen>>(call: C, how: How) -> Result {
+unsafe fn carry_out<C: Collective<Chosen>>(call: C, how: How) -> Result {
     // This differs from messages: called through a parameter, the path would no longer be one function.
     match how {
         How::Blocking => return call.run(),
@@ -33,5 +33,5 @@ unsafe fn go_on<C: Collective<Chosen>>(call: C, how: How) -> Result {
 }
 
 pub(crate) unsafe fn barrier(comm: Comm, how: How) -> Result {
-    go_on(mpi::Barrier::new(communicator::context(comm)?), how)
+    carry_out(mpi::Barrier::new(communicator::context(comm)?), how)
 }

@@ -3,7 +3,7 @@
 use mpi::Neighbours;
 
 use super::blocks::{BlockOfEach, not_in_place, unless_in_place};
-use super::go_on;
+use super::carry_out;
 use crate::abi::*;
 use crate::arguments::Data;
 use crate::chosen::Chosen;
@@ -36,7 +36,7 @@ pub(crate) unsafe fn neighbour_allgather(
 ) -> Result {
     let Place { neighbours, sources, .. } = place(comm)?;
     let mine = unless_in_place(mine)?.ok_or_else(not_in_place)?;
-    go_on(neighbours.allgather(mine, all.blocks(sources)?)?, how)
+    carry_out(neighbours.allgather(mine, all.blocks(sources)?)?, how)
 }
 
 pub(crate) unsafe fn neighbour_all_to_all(
@@ -47,5 +47,5 @@ pub(crate) unsafe fn neighbour_all_to_all(
 ) -> Result {
     let Place { neighbours, sources, destinations } = place(comm)?;
     let from = from.blocks(destinations)?;
-    go_on(neighbours.all_to_all(from, to.blocks(sources)?)?, how)
+    carry_out(neighbours.all_to_all(from, to.blocks(sources)?)?, how)
 }

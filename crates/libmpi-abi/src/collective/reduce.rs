@@ -6,7 +6,7 @@ use mpi::{Allreduce, Memory, Reduce, ReduceScatter, Reduction, Scan, ScanKind};
 
 use super::between::{self, is_between};
 use super::blocks::unless_in_place;
-use super::go_on;
+use super::carry_out;
 use super::root::check_root;
 use crate::abi::*;
 use crate::arguments::{Data, IntOrCount, Operands, is_in_place};
@@ -51,7 +51,7 @@ pub(crate) unsafe fn reduce(operands: Operands<i64>, root: c_int, comm: Comm, ho
     let input = unless_in_place(Data::new(from, count, of))?;
     // Only the root has a result; the argument of other ranks may be anything.
     let output = if is_root { Some(result(to, count, &reduction)?) } else { None };
-    go_on(Reduce::new(context, root, reduction, input, output)?, how)
+    carry_out(Reduce::new(context, root, reduction, input, output)?, how)
 }
 
 pub(crate) unsafe fn allreduce(operands: Operands<i64>, comm: Comm, how: How) -> Result {
@@ -60,14 +60,14 @@ pub(crate) unsafe fn allreduce(operands: Operands<i64>, comm: Comm, how: How) ->
         return between::allreduce(context, operands, how);
     }
     let (reduction, input, output) = of_operands(operands, operands.count)?;
-    go_on(Allreduce::new(context, reduction, input, output)?, how)
+    carry_out(Allreduce::new(context, reduction, input, output)?, how)
 }
 
 pub(crate) unsafe fn scan(operands: Operands<i64>, comm: Comm, kind: ScanKind, how: How) -> Result {
     let context = communicator::context(comm)?;
     between::check_one_group(&context)?;
     let (reduction, input, output) = of_operands(operands, operands.count)?;
-    go_on(Scan::new(context, kind, reduction, input, output)?, how)
+    carry_out(Scan::new(context, kind, reduction, input, output)?, how)
 }
 
 pub(crate) unsafe fn reduce_scatter(
@@ -86,7 +86,7 @@ pub(crate) unsafe fn reduce_scatter(
     let all = counts.iter().fold(0_i64, |sum, &count| sum.saturating_add(count));
     let own = counts[context.rank()];
     let (reduction, input, output) = of_operands(operands.of_count(all), own)?;
-    go_on(ReduceScatter::new(context, reduction, counts, input, output)?, how)
+    carry_out(ReduceScatter::new(context, reduction, counts, input, output)?, how)
 }
 
 pub(crate) unsafe fn reduce_scatter_block(operands: Operands<i64>, comm: Comm, how: How) -> Result {
@@ -98,5 +98,5 @@ pub(crate) unsafe fn reduce_scatter_block(operands: Operands<i64>, comm: Comm, h
     ensure!(count >= 0, ERR_COUNT, "a count of {count}");
     let all = count.saturating_mul(context.size() as i64);
     let (reduction, input, output) = of_operands(operands.of_count(all), count)?;
-    go_on(ReduceScatter::of_equal_counts(context, reduction, count, input, output)?, how)
+    carry_out(ReduceScatter::of_equal_counts(context, reduction, count, input, output)?, how)
 }

@@ -7,7 +7,7 @@ use mpi::{Broadcast, Context, Gather, GatherUnequal, Scatter, ScatterUnequal};
 
 use super::between::{self, is_between};
 use super::blocks::{unequal, unless_in_place, whole};
-use super::go_on;
+use super::carry_out;
 use crate::abi::*;
 use crate::arguments::{Blocks, Data};
 use crate::chosen::Chosen;
@@ -19,8 +19,8 @@ use crate::request::How;
 /// Checks a root argument.
 #[inline(always)]
 pub(super) fn check_root(context: &Rc<Context<Chosen>>, root: c_int) -> Result<usize> {
-    let known = usize::try_from(root).ok().filter(|&root| root < context.size());
-    known.ok_or_else(|| {
+    let rank = usize::try_from(root).ok().filter(|&root| root < context.size());
+    rank.ok_or_else(|| {
         error_of(ERR_ROOT, format!("root {root} of a communicator of {}", context.size()))
     })
 }
@@ -44,7 +44,7 @@ pub(crate) unsafe fn broadcast(data: Data, root: c_int, comm: Comm, how: How) ->
     }
     let root = check_root(&context, root)?;
     let memory = datatype::memory(data.start, data.count, data.of)?;
-    go_on(Broadcast::new(context, root, memory)?, how)
+    carry_out(Broadcast::new(context, root, memory)?, how)
 }
 
 pub(crate) unsafe fn gather(mine: Data, each: Data, root: c_int, comm: Comm, how: How) -> Result {
@@ -53,7 +53,7 @@ pub(crate) unsafe fn gather(mine: Data, each: Data, root: c_int, comm: Comm, how
         return between::gather(context, mine, each, root, how);
     }
     let (root, all) = rooted(&context, root, |members| whole(each, members))?;
-    go_on(Gather::new(context, root, unless_in_place(mine)?, all)?, how)
+    carry_out(Gather::new(context, root, unless_in_place(mine)?, all)?, how)
 }
 
 pub(crate) unsafe fn gather_unequal(
@@ -69,7 +69,7 @@ pub(crate) unsafe fn gather_unequal(
     }
     let (root, blocks) = rooted(&context, root, |members| unequal(all, members))?;
     let blocks = blocks.unwrap_or_default();
-    go_on(GatherUnequal::new(context, root, unless_in_place(mine)?, blocks)?, how)
+    carry_out(GatherUnequal::new(context, root, unless_in_place(mine)?, blocks)?, how)
 }
 
 pub(crate) unsafe fn scatter(each: Data, mine: Data, root: c_int, comm: Comm, how: How) -> Result {
@@ -78,7 +78,7 @@ pub(crate) unsafe fn scatter(each: Data, mine: Data, root: c_int, comm: Comm, ho
         return between::scatter(context, each, mine, root, how);
     }
     let (root, all) = rooted(&context, root, |members| whole(each, members))?;
-    go_on(Scatter::new(context, root, all, unless_in_place(mine)?)?, how)
+    carry_out(Scatter::new(context, root, all, unless_in_place(mine)?)?, how)
 }
 
 pub(crate) unsafe fn scatter_unequal(
@@ -94,5 +94,5 @@ pub(crate) unsafe fn scatter_unequal(
     }
     let (root, blocks) = rooted(&context, root, |members| unequal(all, members))?;
     let blocks = blocks.unwrap_or_default();
-    go_on(ScatterUnequal::new(context, root, blocks, unless_in_place(mine)?)?, how)
+    carry_out(ScatterUnequal::new(context, root, blocks, unless_in_place(mine)?)?, how)
 }

@@ -153,7 +153,7 @@ pub(crate) unsafe fn value_index(value: Datatype, index: Datatype, pair: *mut Da
 }
 
 pub(crate) unsafe fn match_size(class: c_int, size: c_int, datatype: *mut Datatype) -> Result {
-    let known = match (class, size) {
+    let found = match (class, size) {
         (TYPECLASS_INTEGER, 1) => INTEGER1,
         (TYPECLASS_INTEGER, 2) => INTEGER2,
         (TYPECLASS_INTEGER, 4) => INTEGER4,
@@ -172,6 +172,6 @@ pub(crate) unsafe fn match_size(class: c_int, size: c_int, datatype: *mut Dataty
             return Err(error_of(ERR_ARG, what));
         }
     };
-    *datatype = known;
+    *datatype = found;
     Ok(())
 }

@@ -101,7 +101,7 @@ pub(super) static TYPES: Objects<Type> = Shared::new(|| {
     let basic = BASIC.iter().map(|&(handle, kind)| (handle, Type::basic(kind)));
     let pairs = PAIRS.iter().map(|&(handle, value, index)| (handle, Type::pair(value, index)));
     for (handle, made) in basic.chain(pairs) {
-        let name = TYPE_NAMES.iter().find(|(known, _)| *known == handle);
+        let name = TYPE_NAMES.iter().find(|(its_handle, _)| *its_handle == handle);
         made.set_name(name.map_or("", |(_, name)| name));
         made.set_number(handle.number());
         table.predefine(handle, made);
@@ -128,8 +128,8 @@ pub(super) fn is_predefined(handle: Datatype, of: &Type) -> bool {
 
 /// Returns the handle of the type that Fortran's function makes of these arguments, as it was returned before.
 pub(super) fn once(of: FortranKind, make: impl FnOnce() -> Result<Rc<Type>>) -> Result<Datatype> {
-    if let Some(&known) = FORTRAN_TYPES.borrow().get(&of) {
-        return Ok(known);
+    if let Some(&earlier) = FORTRAN_TYPES.borrow().get(&of) {
+        return Ok(earlier);
     }
     let handle = add(make()?);
     FORTRAN_TYPES.borrow_mut().insert(of, handle);
@@ -194,8 +194,8 @@ fn handle_of(object: &Rc<Type>) -> Option<Datatype> {
     let table = TYPES.borrow();
     let newest = Datatype(object.number());
     match table.get(newest) {
-        Some(known) if Rc::ptr_eq(known, object) => Some(newest),
-        _ => table.find(|known| Rc::ptr_eq(known, object)),
+        Some(one) if Rc::ptr_eq(one, object) => Some(newest),
+        _ => table.find(|one| Rc::ptr_eq(one, object)),
     }
 }
 

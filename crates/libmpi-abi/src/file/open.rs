@@ -19,7 +19,7 @@ fn access_mode(bits: c_int) -> Result<AccessMode> {
         MODE_RDWR => Access::ReadWrite,
         _ => return Err(error_of(ERR_AMODE, "not one of reading, writing and both")),
     };
-    let known = [
+    let modes = [
         MODE_RDONLY,
         MODE_WRONLY,
         MODE_RDWR,
@@ -30,7 +30,7 @@ fn access_mode(bits: c_int) -> Result<AccessMode> {
         MODE_SEQUENTIAL,
         MODE_APPEND,
     ];
-    let other = known.iter().fold(bits, |left, one| left & !one);
+    let other = modes.iter().fold(bits, |left, one| left & !one);
     ensure!(other == 0, ERR_AMODE, "{other:#x} is no mode of files");
     let has = |bit: c_int| bits & bit != 0;
     Ok(AccessMode {

@@ -15,7 +15,9 @@ static NAMED: Shared<RefCell<Vec<String>>> = Shared::new(RefCell::default);
 
 /// Returns the representation of a name.
 pub(super) fn named(name: &str) -> Result<Representation> {
-    Representation::from_name(name, |name| NAMED.borrow().iter().any(|known| known == name))
+    Representation::from_name(name, |name| {
+        NAMED.borrow().iter().any(|registered| registered == name)
+    })
 }
 
 /// Defines a representation. Without conversion functions, data have the same form in the file as in memory. This

@@ -7,7 +7,7 @@ use crate::abi::*;
 use crate::arguments::{Data, Partner};
 use crate::chosen::Chosen;
 use crate::failure::Result;
-use crate::request::{How, go_on};
+use crate::request::{How, carry_out};
 use crate::status::Status;
 
 /// Runs both to completion at the same time.
@@ -19,9 +19,9 @@ unsafe fn finish(call: ExchangeCall<Chosen>, status: *mut Status) -> Result {
     outcome
 }
 
-unsafe fn go_on_with(call: ExchangeCall<Chosen>, how: How) -> Result {
+unsafe fn carry_out_exchange(call: ExchangeCall<Chosen>, how: How) -> Result {
     let run = |call| finish(call, std::ptr::null_mut());
-    go_on(how, call, run, ExchangeCall::start, ExchangeCall::persistent)
+    carry_out(how, call, run, ExchangeCall::start, ExchangeCall::persistent)
 }
 
 /// The sent and the received data, with a partner each.
@@ -51,7 +51,7 @@ pub(crate) unsafe fn send_receive_later(
     comm: Comm,
     how: How,
 ) -> Result {
-    go_on_with(with_two_buffers(((data, to), (room, from)), comm)?, how)
+    carry_out_exchange(with_two_buffers(((data, to), (room, from)), comm)?, how)
 }
 
 /// Sends and receives in the same buffer: the received message replaces the sent one.
@@ -82,5 +82,5 @@ pub(crate) unsafe fn send_receive_replace_later(
     comm: Comm,
     how: How,
 ) -> Result {
-    go_on_with(replacing(data, to, from, comm)?, how)
+    carry_out_exchange(replacing(data, to, from, comm)?, how)
 }

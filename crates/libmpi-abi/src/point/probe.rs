@@ -8,7 +8,7 @@ use call_stack::CallSite;
 use mpi::{Claimed, ProbeManner, ReceiveCall};
 
 use super::peer::{accepted_tag, source};
-use super::transfer::{finish, go_on_receiving};
+use super::transfer::{carry_out_receive, finish};
 use crate::abi::*;
 use crate::arguments::{Data, Partner};
 use crate::chosen::Chosen;
@@ -120,5 +120,5 @@ pub(crate) unsafe fn receive_claimed(
 }
 
 pub(crate) unsafe fn receive_claimed_later(room: Data, message: *mut Message, how: How) -> Result {
-    go_on_receiving(receive_call(room, message)?, how)
+    carry_out_receive(receive_call(room, message)?, how)
 }

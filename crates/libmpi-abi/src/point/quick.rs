@@ -26,15 +26,15 @@ fn accepted(tag: c_int) -> Option<Option<u32>> {
     if tag == ANY_TAG { Some(None) } else { u32::try_from(tag).ok().map(Some) }
 }
 
-/// Calls `go_on` with the engine and the communicator's context.
+/// Calls `operation` with the engine and the communicator's context.
 #[inline(always)]
 unsafe fn within<T>(
     comm: Comm,
-    go_on: impl FnOnce(&'static Engine<Chosen>, &Rc<Context<Chosen>>) -> Option<T>,
+    operation: impl FnOnce(&'static Engine<Chosen>, &Rc<Context<Chosen>>) -> Option<T>,
 ) -> Option<T> {
     let communicators = COMMUNICATORS.borrow();
     let context = &communicators.get(comm)?.context;
-    go_on(engine_if_any()?, context)
+    operation(engine_if_any()?, context)
 }
 
 /// Returns the data and the destination of a send.

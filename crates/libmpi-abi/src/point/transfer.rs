@@ -9,7 +9,7 @@ use crate::arguments::{Data, Partner};
 use crate::chosen::Chosen;
 use crate::communicator;
 use crate::failure::Result;
-use crate::request::{How, LIGHT_REQUESTS, go_on};
+use crate::request::{How, LIGHT_REQUESTS, carry_out};
 use crate::status::Status;
 
 /// Creates a checked send.
@@ -53,7 +53,7 @@ pub(crate) unsafe fn send(data: Data, to: Partner, comm: Comm, mode: Mode, how: 
         return Ok(());
     }
     let call = send_call(data, to, comm, mode)?;
-    go_on(how, call, SendCall::run, SendCall::start, SendCall::persistent)
+    carry_out(how, call, SendCall::run, SendCall::start, SendCall::persistent)
 }
 
 #[inline(always)]
@@ -72,9 +72,9 @@ pub(super) unsafe fn finish(call: ReceiveCall<Chosen>, status: *mut Status) -> R
 }
 
 /// Runs or starts a receive whose status is not needed now.
-pub(super) unsafe fn go_on_receiving(call: ReceiveCall<Chosen>, how: How) -> Result {
+pub(super) unsafe fn carry_out_receive(call: ReceiveCall<Chosen>, how: How) -> Result {
     let run = |call: ReceiveCall<Chosen>| call.run()?.1;
-    go_on(how, call, run, ReceiveCall::start, ReceiveCall::persistent)
+    carry_out(how, call, run, ReceiveCall::start, ReceiveCall::persistent)
 }
 
 #[inline(always)]
@@ -85,5 +85,5 @@ pub(crate) unsafe fn receive_later(room: Data, from: Partner, comm: Comm, how: H
         *place = LIGHT_REQUESTS.add(started?);
         return Ok(());
     }
-    go_on_receiving(receive_call(room, from, comm)?, how)
+    carry_out_receive(receive_call(room, from, comm)?, how)
 }

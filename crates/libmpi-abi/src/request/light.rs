@@ -99,7 +99,7 @@ pub(super) unsafe fn wait(request: *mut Request, status: *mut Status) -> Option<
     let engine = engine_if_any()?;
     if let Some(started) = light.started() {
         let waited = engine.wait_for(&mut |endpoint| endpoint.is_done(started), &|endpoint| {
-            light.hopeless(endpoint)
+            light.unsatisfiable(endpoint)
         });
         if waited.is_err() {
             return Some(waited);
@@ -147,7 +147,7 @@ pub(super) unsafe fn wait_all(
 }
 
 /// The progress of a list of requests. Each is ended as soon as those before it have ended, while the others are still
-/// in progress. See docs/measurements.md#waiting-for-a-list-of-requests.
+/// in progress. See docs/measurements.md#short-messages.
 struct Course<'a> {
     engine: &'a Engine<Chosen>,
     requests: &'a mut [Request],
@@ -159,7 +159,7 @@ struct Course<'a> {
 
 impl Course<'_> {
     /// Ends requests up to the first that is in progress. Returns whether there is none.
-    fn go_on(&mut self, endpoint: &mut Chosen) -> bool {
+    fn advance(&mut self, endpoint: &mut Chosen) -> bool {
         let table = &*LIGHT_REQUESTS;
         while let Some(&request) = self.requests.get(self.ended) {
             let status = match table.get(request) {
@@ -196,13 +196,13 @@ impl Course<'_> {
 
     fn run(&mut self) -> Result {
         let table = &*LIGHT_REQUESTS;
-        let hopeless = |course: &Self, endpoint: &Chosen| {
+        let unsatisfiable = |course: &Self, endpoint: &Chosen| {
             let all = course.requests.iter().filter_map(|&request| table.get(request));
-            all.filter_map(|light| light.hopeless(endpoint)).next()
+            all.filter_map(|light| light.unsatisfiable(endpoint)).next()
         };
         let course = RefCell::new(self);
-        engine()?.wait_for(&mut |endpoint| course.borrow_mut().go_on(endpoint), &|endpoint| {
-            hopeless(&course.borrow(), endpoint)
+        engine()?.wait_for(&mut |endpoint| course.borrow_mut().advance(endpoint), &|endpoint| {
+            unsatisfiable(&course.borrow(), endpoint)
         })
     }
 

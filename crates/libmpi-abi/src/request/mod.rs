@@ -86,7 +86,7 @@ pub(crate) fn makers() -> Vec<CallSite> {
 
 /// Runs or starts a call, as `how` specifies.
 #[inline(always)]
-pub(crate) unsafe fn go_on<C>(
+pub(crate) unsafe fn carry_out<C>(
     how: How,
     call: C,
     run: impl FnOnce(C) -> Result,

@@ -149,8 +149,8 @@ pub(crate) unsafe fn spawn_multiple(
         (0..count as usize).map(read).collect()
     };
     let wanted = || {
-        let known = if ranks.is_null() { 0 } else { usize::try_from(count).unwrap_or(0) };
-        (0..known).map(|index| usize::try_from(*ranks.add(index)).unwrap_or(0)).sum()
+        let number = if ranks.is_null() { 0 } else { usize::try_from(count).unwrap_or(0) };
+        (0..number).map(|index| usize::try_from(*ranks.add(index)).unwrap_or(0)).sum()
     };
     start(root, comm, wanted, programs, new, codes)
 }

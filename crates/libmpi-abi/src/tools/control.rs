@@ -63,7 +63,7 @@ const MOST_LETTERS: c_int = 32;
 /// Handles, each with the index of its variable.
 #[derive(Default)]
 struct Handles {
-    known: BTreeMap<usize, usize>,
+    indices: BTreeMap<usize, usize>,
     made: usize,
 }
 
@@ -137,7 +137,7 @@ pub(crate) unsafe fn make_control(
     let mut handles = HANDLES.borrow_mut();
     handles.made += 1;
     let made = handles.made;
-    handles.known.insert(made, index as usize);
+    handles.indices.insert(made, index as usize);
     write_value(handle, made);
     write_value(count, variable.of.count());
     Ok(())
@@ -146,14 +146,14 @@ pub(crate) unsafe fn make_control(
 pub(crate) unsafe fn free_control(handle: *mut usize) -> Result {
     check()?;
     ensure!(!handle.is_null(), T_ERR_INVALID_HANDLE, "no place of a handle");
-    HANDLES.borrow_mut().known.remove(&*handle).ok_or_else(no_handle)?;
+    HANDLES.borrow_mut().indices.remove(&*handle).ok_or_else(no_handle)?;
     *handle = T_CVAR_HANDLE_NULL;
     Ok(())
 }
 
 fn value(handle: usize) -> Result<Value> {
     check()?;
-    let index = HANDLES.borrow().known.get(&handle).copied();
+    let index = HANDLES.borrow().indices.get(&handle).copied();
     Ok(VARIABLES[index.ok_or_else(no_handle)?].of)
 }
 

@@ -55,8 +55,8 @@ impl Open {
     }
 
     fn check(&self, session: usize) -> Result {
-        let known = self.sessions.contains(&session);
-        ensure!(known, T_ERR_INVALID_SESSION, "not a session of performance variables");
+        let exists = self.sessions.contains(&session);
+        ensure!(exists, T_ERR_INVALID_SESSION, "not a session of performance variables");
         Ok(())
     }
 }

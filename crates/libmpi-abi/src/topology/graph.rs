@@ -96,8 +96,8 @@ pub(crate) unsafe fn graph_get(
 
 /// Returns a node of a communicator's graph.
 fn node(communicator: &Communicator, rank: c_int) -> Result<usize> {
-    let known = usize::try_from(rank).ok().filter(|&rank| rank < communicator.size());
-    known.ok_or_else(|| error_of(ERR_RANK, format!("rank {rank} of a graph")))
+    let in_range = usize::try_from(rank).ok().filter(|&rank| rank < communicator.size());
+    in_range.ok_or_else(|| error_of(ERR_RANK, format!("rank {rank} of a graph")))
 }
 
 pub(crate) unsafe fn graph_neighbours_count(comm: Comm, rank: c_int, count: *mut c_int) -> Result {

@@ -36,7 +36,7 @@ unsafe fn memory(data: Data) -> Result<Memory> {
 }
 
 /// Returns the predefined operation of a handle.
-fn known(op: Op) -> Result<Predefined> {
+fn predefined(op: Op) -> Result<Predefined> {
     let found = operation::predefined(op);
     found.ok_or_else(|| error_of(ERR_OP, "not an operation that MPI defines"))
 }
@@ -94,11 +94,11 @@ pub(crate) unsafe fn accumulate(
         return Ok(());
     }
     let Found { window, place } = find(target, win)?;
-    let known = known(op)?;
+    let operation = predefined(op)?;
     ensure!(op != NO_OP, ERR_OP, "MPI_NO_OP in an operation that fetches nothing");
     let origin = memory(origin)?;
     if let Some(place) = place {
-        window.accumulate(known, &origin, &place)?;
+        window.accumulate(operation, &origin, &place)?;
     }
     give(how, window.done());
     Ok(())
@@ -113,7 +113,7 @@ pub(crate) unsafe fn get_accumulate(
     how: How,
 ) -> Result {
     let Found { window, place } = find(target, win)?;
-    let known = known(op)?;
+    let operation = predefined(op)?;
     let result = memory(result)?;
     // MPI_NO_OP reads no operand, so that argument may be anything.
     let origin = if op == NO_OP { result.clone() } else { memory(origin)? };
@@ -122,8 +122,8 @@ pub(crate) unsafe fn get_accumulate(
         return Ok(());
     };
     match how {
-        How::Blocking => window.get_accumulate(known, &origin, &result, &place)?,
-        _ => give(how, window.request_get_accumulate(known, &origin, &result, &place)?),
+        How::Blocking => window.get_accumulate(operation, &origin, &result, &place)?,
+        _ => give(how, window.request_get_accumulate(operation, &origin, &result, &place)?),
     }
     Ok(())
 }

@@ -10,8 +10,8 @@ use crate::failure::{Result, ensure, error_of};
 use crate::group;
 
 /// Returns a program's assertions, which must be among those of the call.
-fn promise(assertion: c_int, known: c_int) -> Result<Promise> {
-    ensure!(assertion & !known == 0, ERR_ASSERT, "assertion {assertion} in this call");
+fn promise(assertion: c_int, permitted: c_int) -> Result<Promise> {
+    ensure!(assertion & !permitted == 0, ERR_ASSERT, "assertion {assertion} in this call");
     let has = |one: c_int| assertion & one != 0;
     Ok(Promise { no_check: has(MODE_NOCHECK), no_succeed: has(MODE_NOSUCCEED) })
 }
@@ -26,9 +26,9 @@ fn member(rank: c_int) -> Result<Option<usize>> {
 }
 
 pub(crate) unsafe fn fence(assertion: c_int, win: Win) -> Result {
-    let known = MODE_NOSTORE | MODE_NOPUT | MODE_NOPRECEDE | MODE_NOSUCCEED;
+    let permitted = MODE_NOSTORE | MODE_NOPUT | MODE_NOPRECEDE | MODE_NOSUCCEED;
     let window = get(win)?;
-    window.fence(promise(assertion, known)?)
+    window.fence(promise(assertion, permitted)?)
 }
 
 pub(crate) unsafe fn post(group: Group, assertion: c_int, win: Win) -> Result {

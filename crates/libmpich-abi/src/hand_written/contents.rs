@@ -49,10 +49,10 @@ unsafe fn finish(code: c_int, datatype: usize, integers: *mut c_int) -> c_int {
     let [first, second, third, fourth] = &mut numbers;
     let get = standard!(MPI_Type_get_envelope_c:
         fn(usize, *mut i64, *mut i64, *mut i64, *mut i64, *mut c_int) -> c_int);
-    let known = get(datatype, first, second, third, fourth, &mut combiner);
+    let code = get(datatype, first, second, third, fourth, &mut combiner);
     let count = numbers[0] as usize;
-    if known != 0 || count == 0 {
-        return ErrorCode::outward(known);
+    if code != 0 || count == 0 {
+        return ErrorCode::outward(code);
     }
     let integers = std::slice::from_raw_parts_mut(integers, count);
     match Combiner::outward(combiner) {

@@ -226,8 +226,9 @@ impl Checks {
 impl Posted {
     /// Reports memory that was changed before the operation ended.
     fn end(self, mapped: &mut Mapped, site: u16) {
-        let known = self.memory.into_iter().filter(|memory| self.is_certain && !memory.is_disputed);
-        for mut memory in known {
+        let certain =
+            self.memory.into_iter().filter(|memory| self.is_certain && !memory.is_disputed);
+        for mut memory in certain {
             let kind = match memory.access {
                 Access::Reads => {
                     memory.compare();

@@ -162,8 +162,8 @@ impl Pending {
             }
             Ends::Accesses(win, rank) => {
                 let (first, last) = rank.map_or((c_int::MIN, c_int::MAX), |rank| (rank, rank));
-                let known = self.of_window.range((win, first, 0)..=(win, last, u64::MAX));
-                known.map(|&(_, _, number)| number).collect()
+                let found = self.of_window.range((win, first, 0)..=(win, last, u64::MAX));
+                found.map(|&(_, _, number)| number).collect()
             }
         }
     }

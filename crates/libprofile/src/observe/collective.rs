@@ -12,7 +12,7 @@ use crate::recorder::{Recorder, Sizes, Span};
 use crate::requests::{Pending, Started};
 
 /// The information about a collective from its arguments.
-struct Known {
+struct CallArguments {
     place: u32,
     index: u16,
     root: u32,
@@ -20,23 +20,29 @@ struct Known {
 }
 
 impl Recorder {
-    unsafe fn known(&mut self, data: &Data, root: Root, comm: Comm) -> Known {
+    unsafe fn arguments_of(&mut self, data: &Data, root: Root, comm: Comm) -> CallArguments {
         let (place, index) = self.communicator(comm);
         let rank = self.root(place, root.rank);
         // If only the root contributes data, the arguments of the other ranks are ignored.
         let gives = !root.gives || self.is_me(rank);
-        let communicator = self.communicators.known(place as usize);
+        let communicator = self.communicators.at(place as usize);
         let members = if data.is_of_group { communicator.size } else { communicator.peers() };
         let bytes = if gives { data.bytes(members) } else { 0 };
-        Known { place, index, root: rank, bytes }
+        CallArguments { place, index, root: rank, bytes }
     }
 
     /// Returns the memory of this rank that a collective uses. Collectives of two groups are not checked.
-    fn uses(&mut self, send: Data, receive: Data, root: Root, known: &Known) -> [Use; 2] {
-        let communicator = self.communicators.known(known.place as usize);
+    fn uses(
+        &mut self,
+        send: Data,
+        receive: Data,
+        root: Root,
+        arguments: &CallArguments,
+    ) -> [Use; 2] {
+        let communicator = self.communicators.at(arguments.place as usize);
         let (members, own) = (communicator.size, communicator.rank);
         let is_checked = self.checks.is_some() && !communicator.is_inter;
-        let is_root = self.is_me(known.root);
+        let is_root = self.is_me(arguments.root);
         let reads = is_checked && (!root.gives || is_root);
         let writes = is_checked
             && match (root.rank, root.gives) {
@@ -51,11 +57,11 @@ impl Recorder {
         [one(send, Access::Reads, reads), one(receive, Access::Writes, writes)]
     }
 
-    fn noted(&mut self, span: &Span, kind: Kind, known: &Known, number: u64) {
-        self.count(span, Sizes::Collectives, known.bytes);
-        let Known { place, index, root, bytes } = *known;
+    fn noted(&mut self, span: &Span, kind: Kind, arguments: &CallArguments, number: u64) {
+        self.count(span, Sizes::Collectives, arguments.bytes);
+        let CallArguments { place, index, root, bytes } = *arguments;
         // A single rank does not wait for another.
-        if self.communicators.known(place as usize).size == 1 && kind == Kind::Collective {
+        if self.communicators.at(place as usize).size == 1 && kind == Kind::Collective {
             return self.call(span);
         }
         let event = Recorder::event(kind, span);
@@ -73,10 +79,10 @@ pub(crate) unsafe fn collective(
     comm: Comm,
 ) -> c_int {
     around(call, real, |recorder, span| {
-        let known = recorder.known(&send, root, comm);
-        let number = recorder.count_collective(known.place);
-        recorder.noted(span, Kind::Collective, &known, number);
-        let uses = recorder.uses(send, receive, root, &known);
+        let arguments = recorder.arguments_of(&send, root, comm);
+        let number = recorder.count_collective(arguments.place);
+        recorder.noted(span, Kind::Collective, &arguments, number);
+        let uses = recorder.uses(send, receive, root, &arguments);
         recorder.check_used(span, &uses);
     })
 }
@@ -92,11 +98,11 @@ pub(crate) unsafe fn start_collective(
     request: *const Request,
 ) -> c_int {
     around(call, real, |recorder, span| {
-        let known = recorder.known(&send, root, comm);
-        let number = recorder.count_collective(known.place);
-        recorder.noted(span, Kind::CollectiveStarted, &known, number);
-        recorder.requests.add(*request, pending(&known, number));
-        let uses = recorder.uses(send, receive, root, &known);
+        let arguments = recorder.arguments_of(&send, root, comm);
+        let number = recorder.count_collective(arguments.place);
+        recorder.noted(span, Kind::CollectiveStarted, &arguments, number);
+        recorder.requests.add(*request, pending(&arguments, number));
+        let uses = recorder.uses(send, receive, root, &arguments);
         recorder.check_posted(span, Owner::request(*request), &uses);
     })
 }
@@ -113,19 +119,19 @@ pub(crate) unsafe fn prepare_collective(
 ) -> c_int {
     around(call, real, |recorder, span| {
         recorder.call(span);
-        let known = recorder.known(&send, root, comm);
-        recorder.requests.add(*request, pending(&known, 0).prepared());
-        let uses = recorder.uses(send, receive, root, &known);
+        let arguments = recorder.arguments_of(&send, root, comm);
+        recorder.requests.add(*request, pending(&arguments, 0).prepared());
+        let uses = recorder.uses(send, receive, root, &arguments);
         recorder.check_prepared(*request, &uses);
     })
 }
 
-fn pending(known: &Known, number: u64) -> Pending {
+fn pending(arguments: &CallArguments, number: u64) -> Pending {
     Pending {
-        bytes: known.bytes,
-        peer: known.root,
+        bytes: arguments.bytes,
+        peer: arguments.root,
         posted: number,
-        ..Pending::new(Started::Collective, known.place, known.index)
+        ..Pending::new(Started::Collective, arguments.place, arguments.index)
     }
 }
 
@@ -154,9 +160,9 @@ impl Recorder {
     /// As [`Recorder::all_come`], for a window. Its members remain known after it has been freed.
     pub(crate) fn all_come_of_window(&mut self, span: &Span, win: Win) {
         let (place, index) = self.window(win);
-        let known = self.windows.known(place as usize);
-        known.collectives += 1;
-        let posted = known.collectives;
+        let window = self.windows.at(place as usize);
+        window.collectives += 1;
+        let posted = window.collectives;
         let event = Recorder::event(Kind::Collective, span);
         self.note(&Event { posted, communicator: index, ..event });
     }

@@ -69,8 +69,8 @@ pub(crate) unsafe fn prepare_neighbours(
 impl Recorder {
     /// Returns the number of bytes for each neighbour.
     unsafe fn bytes_to_neighbours(&mut self, place: u32, comm: Comm, send: &Data) -> Vec<u64> {
-        let known = self.communicators.known(place as usize);
-        let count = known.neighbours(comm).destinations.len();
+        let communicator = self.communicators.at(place as usize);
+        let count = communicator.neighbours(comm).destinations.len();
         (0..count).map(|index| send.bytes_of(index)).collect()
     }
 
@@ -81,7 +81,7 @@ impl Recorder {
         (place, index): (u32, u16),
         bytes: &[u64],
     ) {
-        let Some(all) = self.communicators.known(place as usize).known_neighbours() else { return };
+        let Some(all) = self.communicators.at(place as usize).known_neighbours() else { return };
         for (&peer, &bytes) in all.destinations.iter().zip(bytes) {
             if peer != profile::NOBODY {
                 let event = Event { bytes, peer, ..Recorder::event(Kind::SendStarted, span) };
@@ -97,7 +97,7 @@ impl Recorder {
         (place, index): (u32, u16),
         posted: u64,
     ) {
-        let Some(all) = self.communicators.known(place as usize).known_neighbours() else { return };
+        let Some(all) = self.communicators.at(place as usize).known_neighbours() else { return };
         for &peer in all.sources.iter().filter(|&&peer| peer != profile::NOBODY) {
             let event = Event { posted, peer, ..Recorder::event(Kind::Received, span) };
             self.note(&with_neighbour(event, index));

@@ -189,7 +189,7 @@ pub(crate) unsafe fn exchange(
     status: *mut Status,
 ) -> c_int {
     around_status(call, real, status, |recorder, span, status| {
-        recorder.sent_beside(span, send, to);
+        recorder.sent_in_exchange(span, send, to);
         let (place, index) = recorder.communicator(from.comm);
         recorder.received(span, place, index, span.begin, &*status, true);
         recorder.check_used(span, &exchanged(send, receive, to, from));
@@ -209,7 +209,7 @@ pub(crate) unsafe fn start_exchange(
 ) -> c_int {
     around(call, real, |recorder, span| {
         recorder.call(span);
-        recorder.sent_beside(span, send, to);
+        recorder.sent_in_exchange(span, send, to);
         if from.rank != PROC_NULL {
             let (place, index) = recorder.communicator(from.comm);
             let pending = Pending::new(Started::Receive, place, index);
@@ -230,7 +230,7 @@ fn exchanged(send: Data, receive: Option<Data>, to: To, from: To) -> [Use; 2] {
 
 impl Recorder {
     /// Records the send of a call that has another event of its own.
-    unsafe fn sent_beside(&mut self, span: &Span, data: Data, to: To) {
+    unsafe fn sent_in_exchange(&mut self, span: &Span, data: Data, to: To) {
         if to.rank < 0 {
             return;
         }

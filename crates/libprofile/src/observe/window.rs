@@ -170,8 +170,8 @@ impl Recorder {
     /// Returns the rank of the world of a rank of a window, or [`NOBODY`] for all, and an event of the window without details.
     fn at_window(&mut self, span: &Span, win: Win, rank: Option<c_int>) -> (u32, Event) {
         let (place, communicator) = self.window(win);
-        let known = self.windows.known(place as usize);
-        let peer = rank.map_or(NOBODY, |rank| known.world_rank(rank));
+        let window = self.windows.at(place as usize);
+        let peer = rank.map_or(NOBODY, |rank| window.world_rank(rank));
         (peer, Event { communicator, ..Recorder::event(Kind::Call, span) })
     }
 

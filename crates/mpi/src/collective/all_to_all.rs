@@ -7,7 +7,7 @@ use contract::{CollectiveCall, Endpoint};
 
 use super::CollectiveWork;
 use super::agreed;
-use super::blocks::{Blocks, check_apart, check_both_apart, check_number, lengths, own};
+use super::blocks::{Blocks, check_both_disjoint, check_disjoint, check_number, lengths, own};
 use super::native::{CarryOut, Packed, check_block};
 use crate::engine::{Agreed, Context};
 use crate::error::Result;
@@ -29,7 +29,7 @@ impl<E: Endpoint> AllToAll<E> {
     /// [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two overlap.
     #[inline(always)]
     pub fn new(context: Rc<Context<E>>, from: Option<Memory>, to: Memory) -> Result<Self> {
-        check_both_apart(from.as_ref(), Some(&to))?;
+        check_both_disjoint(from.as_ref(), Some(&to))?;
         Ok(AllToAll { context, from, to })
     }
 
@@ -118,7 +118,7 @@ impl<E: Endpoint> AllToAllUnequal<E> {
         check_number(&to, context.size())?;
         if let Some(from) = &from {
             check_number(from, context.size())?;
-            from.iter().zip(&to).try_for_each(|(from, to)| check_apart(from, to))?;
+            from.iter().zip(&to).try_for_each(|(from, to)| check_disjoint(from, to))?;
         }
         let form = match own_datatypes {
             true => Form::UnequalTypes,

@@ -6,7 +6,7 @@ use collectives::{Blocks as ByteBlocks, Call, CallId, Collective, Form};
 use contract::{CollectiveCall, Endpoint};
 
 use super::agreed;
-use super::blocks::{Blocks, check_both_apart, check_none_overlaps, check_number, lengths, own};
+use super::blocks::{Blocks, check_both_disjoint, check_none_overlaps, check_number, lengths, own};
 use super::native::{CarryOut, Packed, check_block};
 use super::{CollectiveWork, InLevels};
 use crate::engine::{Agreed, Context};
@@ -29,7 +29,7 @@ impl<E: Endpoint> Allgather<E> {
     /// [`ErrorClass::Buffer`](crate::ErrorClass::Buffer) if the two overlap.
     #[inline(always)]
     pub fn new(context: Rc<Context<E>>, mine: Option<Memory>, all: Memory) -> Result<Self> {
-        check_both_apart(mine.as_ref(), Some(&all))?;
+        check_both_disjoint(mine.as_ref(), Some(&all))?;
         Ok(Allgather { context, mine, all })
     }
 

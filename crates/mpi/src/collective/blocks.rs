@@ -10,22 +10,22 @@ pub(super) type Blocks = Vec<Memory>;
 
 /// Fails if received data would overwrite sent data.
 #[inline(always)]
-pub(super) fn check_apart(from: &Memory, to: &Memory) -> Result {
-    let apart = !from.overlaps(to);
-    ensure!(apart, ErrorClass::Buffer, "what is sent and what is received overlap in memory");
+pub(super) fn check_disjoint(from: &Memory, to: &Memory) -> Result {
+    let is_disjoint = !from.overlaps(to);
+    ensure!(is_disjoint, ErrorClass::Buffer, "what is sent and what is received overlap in memory");
     Ok(())
 }
 
-/// As [`check_apart`], if both memories exist.
+/// As [`check_disjoint`], if both memories exist.
 #[inline(always)]
-pub(super) fn check_both_apart(from: Option<&Memory>, to: Option<&Memory>) -> Result {
-    from.zip(to).map_or(Ok(()), |(from, to)| check_apart(from, to))
+pub(super) fn check_both_disjoint(from: Option<&Memory>, to: Option<&Memory>) -> Result {
+    from.zip(to).map_or(Ok(()), |(from, to)| check_disjoint(from, to))
 }
 
 /// Fails if a rank's own block overlaps the blocks of all.
 pub(super) fn check_none_overlaps(own: Option<&Memory>, blocks: &Blocks) -> Result {
     match own {
-        Some(own) => blocks.iter().try_for_each(|block| check_apart(own, block)),
+        Some(own) => blocks.iter().try_for_each(|block| check_disjoint(own, block)),
         None => Ok(()),
     }
 }

@@ -8,7 +8,7 @@ use contract::{CollectiveCall, Endpoint, Writable};
 use super::CollectiveWork;
 use super::agreed;
 use super::blocks::{
-    Blocks, check_both_apart, check_none_overlaps, check_number, each_bytes, lengths_at, own,
+    Blocks, check_both_disjoint, check_none_overlaps, check_number, each_bytes, lengths_at, own,
 };
 use super::native::{CarryOut, Packed, check_block};
 use crate::engine::{Agreed, Context};
@@ -39,7 +39,7 @@ impl<E: Endpoint> Gather<E> {
         all: Option<Memory>,
     ) -> Result<Self> {
         context.check_root(root)?;
-        check_both_apart(mine.as_ref(), all.as_ref())?;
+        check_both_disjoint(mine.as_ref(), all.as_ref())?;
         Ok(Gather { context, root, mine, all })
     }
 

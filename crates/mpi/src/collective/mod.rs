@@ -154,7 +154,7 @@ fn schedule_at<E: Endpoint>(
 ) -> Schedule<E> {
     let mut memory = collective.memory();
     if manner != Manner::Blocking && collective.context().engine().is_synchronous() {
-        memory.areas.keep_output_apart();
+        memory.areas.keep_output_separate();
     }
     Schedule::new(at, chosen, memory)
 }

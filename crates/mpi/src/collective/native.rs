@@ -265,7 +265,7 @@ impl<E: Endpoint> Activity<E> for StartedCall<E> {
         self.call.has_ended.get()
     }
 
-    fn hopeless(&self, _endpoint: &E) -> Option<Started> {
+    fn unsatisfiable(&self, _endpoint: &E) -> Option<Started> {
         // The fabric itself detects it, and the call fails.
         None
     }

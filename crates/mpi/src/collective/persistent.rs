@@ -14,7 +14,7 @@ use crate::schedule::CollectiveContext;
 
 /// Number of persistent collectives of a communicator that get memory of the fabric at the same time. The memory of
 /// each lasts until its request is freed.
-const APART_MAX: usize = 32;
+const OWN_CONTEXTS_MAX: usize = 32;
 
 /// A context in which the fabric carries out the starts of one persistent collective. Closed when its request is freed.
 pub(super) struct OwnContext<E: Endpoint> {
@@ -39,7 +39,7 @@ impl<E: Endpoint + 'static> OwnContext<E> {
         let call_id = CallId::of_library(LibraryCall::Duplicate).in_manner(Manner::Persistent);
         let at = CollectiveContext::next(of, call_id);
         let mut mine = Proposal::new(&at)?;
-        if of.count_apart() >= APART_MAX {
+        if of.count_persistent() >= OWN_CONTEXTS_MAX {
             // Members may differ here, because each frees its requests when it likes. So they agree as ever, on a
             // context in which the fabric starts nothing.
             mine = mine.without_offer(&at)?;
@@ -48,7 +48,7 @@ impl<E: Endpoint + 'static> OwnContext<E> {
         let context = Rc::new(of.part(&everybody).expect("this process is a member"));
         context.identity().set_part_of(of.identity());
         Agreement::on(&at, mine)?.open(&mut *of.engine().endpoint()?, &at, Some(&context))?;
-        of.add_apart(1);
+        of.add_persistent(1);
         Ok(Some(OwnContext { context, of: of.clone() }))
     }
 
@@ -66,7 +66,7 @@ impl<E: Endpoint + 'static> OwnContext<E> {
 
 impl<E: Endpoint> Drop for OwnContext<E> {
     fn drop(&mut self) {
-        self.of.add_apart(-1);
+        self.of.add_persistent(-1);
         // A start in progress continues, and the context is closed after it. An error ends the run, and the next call
         // returns it.
         let _ = self.context.close();

@@ -6,7 +6,7 @@
 use collectives::{Order, Own};
 use contract::{CollectiveCall, Writable};
 
-use super::blocks::check_apart;
+use super::blocks::check_disjoint;
 use super::native::CarryOut;
 use crate::error::Result;
 use crate::memory::Memory;
@@ -31,7 +31,7 @@ impl Terms {
         output: Option<Memory>,
     ) -> Result<Self> {
         if let (Some(input), Some(output)) = (&input, &output) {
-            check_apart(input, output)?;
+            check_disjoint(input, output)?;
         }
         let input = input.or_else(|| output.clone()).expect("there is one of the two");
         Ok(Terms { reduction, input, output })

@@ -8,7 +8,7 @@ use contract::{CollectiveCall, Endpoint, Readable};
 use super::CollectiveWork;
 use super::agreed;
 use super::blocks::{
-    Blocks, check_both_apart, check_none_overlaps, check_number, each_bytes, lengths_at, own,
+    Blocks, check_both_disjoint, check_none_overlaps, check_number, each_bytes, lengths_at, own,
 };
 use super::native::{CarryOut, Packed, check_block};
 use crate::engine::{Agreed, Context};
@@ -39,7 +39,7 @@ impl<E: Endpoint> Scatter<E> {
         mine: Option<Memory>,
     ) -> Result<Self> {
         context.check_root(root)?;
-        check_both_apart(all.as_ref(), mine.as_ref())?;
+        check_both_disjoint(all.as_ref(), mine.as_ref())?;
         Ok(Scatter { context, root, all, mine })
     }
 

@@ -100,8 +100,8 @@ impl<E: Endpoint + 'static> Communicator<E> {
     }
 
     fn open_across_runs(&self, own: Vec<MemberOffer>, theirs: Vec<MemberOffer>) -> Result<Self> {
-        let apart = theirs.iter().all(|one| own.iter().all(|other| one.name != other.name));
-        ensure!(apart, ErrorClass::Communicator, "the two groups have members in common");
+        let is_disjoint = theirs.iter().all(|one| own.iter().all(|other| one.name != other.name));
+        ensure!(is_disjoint, ErrorClass::Communicator, "the two groups have members in common");
         let (first, second) =
             if own[0].name < theirs[0].name { (own, theirs) } else { (theirs, own) };
         let meet = |all: &[MemberOffer]| -> Result<Group> {

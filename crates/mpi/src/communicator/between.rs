@@ -162,8 +162,8 @@ impl<E: Endpoint + 'static> Communicator<E> {
     fn open_between(&self, at: &CollectiveContext<E>, own: Side, theirs: &[u8]) -> Result<Self> {
         ensure!(!theirs.is_empty(), ErrorClass::Communicator, "{LOST}");
         let theirs = Side::from_bytes(theirs).ok_or_else(malformed)?;
-        let apart = theirs.members.iter().all(|member| !own.members.contains(member));
-        ensure!(apart, ErrorClass::Communicator, "the two groups have members in common");
+        let is_disjoint = theirs.members.iter().all(|member| !own.members.contains(member));
+        ensure!(is_disjoint, ErrorClass::Communicator, "the two groups have members in common");
         let (first, second) =
             if own.members[0] < theirs.members[0] { (own, theirs) } else { (theirs, own) };
         let offers = [first.offers, second.offers].concat();

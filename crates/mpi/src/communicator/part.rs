@@ -78,8 +78,8 @@ impl<E: Endpoint + 'static> Communicator<E> {
     /// As for [`split`](Communicator::split).
     pub fn split_by_host(&self, takes_part: bool, key: i64) -> Result<Option<Self>> {
         let at = self.next_making(LibraryCall::Split);
-        let known = self.context().engine().endpoint()?.host_of(self.context().engine().rank());
-        let mine = known.map_or_else(hosts::domain, |host| host as u64).to_ne_bytes();
+        let host = self.context().engine().endpoint()?.host_of(self.context().engine().rank());
+        let mine = host.map_or_else(hosts::domain, |host| host as u64).to_ne_bytes();
         let all = allgather_bytes(at, &mine)?;
         let first = all.chunks(mine.len()).position(|one| one == mine);
         self.split(first.filter(|_| takes_part).map(|rank| rank as u32), key)

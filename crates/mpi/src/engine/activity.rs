@@ -16,7 +16,7 @@ pub(crate) trait Activity<E> {
     fn has_ended(&self) -> bool;
 
     /// Returns a message of it that can never complete because the rank that it needs has left.
-    fn hopeless(&self, endpoint: &E) -> Option<Request>;
+    fn unsatisfiable(&self, endpoint: &E) -> Option<Request>;
 
     /// Returns its outcome; called once.
     fn take_outcome(&self) -> Result;
@@ -31,7 +31,7 @@ pub(crate) trait Orphan<E> {
     fn has_ended(&self, endpoint: &E) -> bool;
 
     /// Handles the end.
-    fn settle(&self, endpoint: &mut E);
+    fn handle_end(&self, endpoint: &mut E);
 }
 
 /// The activities in progress.

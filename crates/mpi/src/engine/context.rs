@@ -37,7 +37,7 @@ pub struct Context<E: Endpoint> {
     /// The fabric's place after it was closed, until those have ended.
     closing: Cell<Option<ContextPlace>>,
     /// Number of contexts that are open for its persistent collectives.
-    apart: Cell<usize>,
+    persistent: Cell<usize>,
     send_buffers: SendBuffers,
     /// Senders of partitioned messages to this member.
     setups: Setups,
@@ -107,7 +107,7 @@ impl<E: Endpoint> Context<E> {
             sequence: Cell::new(0),
             started: Cell::new(0),
             closing: Cell::new(None),
-            apart: Cell::new(0),
+            persistent: Cell::new(0),
             log: OnceCell::new(),
         })
     }
@@ -199,13 +199,13 @@ impl<E: Endpoint> Context<E> {
     }
 
     /// Returns the number of contexts that are open for its persistent collectives.
-    pub(crate) fn count_apart(&self) -> usize {
-        self.apart.get()
+    pub(crate) fn count_persistent(&self) -> usize {
+        self.persistent.get()
     }
 
     /// Records that such a context was opened (1) or closed (-1).
-    pub(crate) fn add_apart(&self, difference: isize) {
-        self.apart.set(self.apart.get().wrapping_add_signed(difference));
+    pub(crate) fn add_persistent(&self, difference: isize) {
+        self.persistent.set(self.persistent.get().wrapping_add_signed(difference));
     }
 
     /// Records that a collective was started in the fabric.

@@ -152,7 +152,7 @@ impl Identity {
 /// The contexts of a process by their numbers.
 #[derive(Default)]
 pub(crate) struct Identities {
-    known: RefCell<BTreeMap<u32, Weak<Identity>>>,
+    by_number: RefCell<BTreeMap<u32, Weak<Identity>>>,
     /// Number of entries at which those of contexts that no longer exist are removed.
     limit: Cell<usize>,
 }
@@ -162,27 +162,27 @@ const KEPT: usize = 64;
 
 impl Identities {
     pub(super) fn add(&self, number: u32, one: &Rc<Identity>) {
-        let mut known = self.known.borrow_mut();
-        known.insert(number, Rc::downgrade(one));
-        if known.len() > self.limit.get().max(KEPT) {
-            known.retain(|_, one| one.strong_count() > 0);
-            self.limit.set(2 * known.len());
+        let mut by_number = self.by_number.borrow_mut();
+        by_number.insert(number, Rc::downgrade(one));
+        if by_number.len() > self.limit.get().max(KEPT) {
+            by_number.retain(|_, one| one.strong_count() > 0);
+            self.limit.set(2 * by_number.len());
         }
     }
 
     /// Returns the contexts of the messages of programs within the run.
     pub(crate) fn contexts_of_programs(&self) -> Vec<u32> {
-        let known = self.known.borrow();
+        let by_number = self.by_number.borrow();
         let is_one = |(number, one): &(&u32, &Weak<Identity>)| {
             **number != GROUPS_CONTEXT
                 && *number & BETWEEN_RUNS == 0
                 && one.upgrade().is_some_and(|one| !one.is_of_library())
         };
-        known.iter().filter(is_one).map(|(number, _)| 2 * number).collect()
+        by_number.iter().filter(is_one).map(|(number, _)| 2 * number).collect()
     }
 
     fn get(&self, number: u32) -> Option<Rc<Identity>> {
-        self.known.try_borrow().ok()?.get(&number)?.upgrade()
+        self.by_number.try_borrow().ok()?.get(&number)?.upgrade()
     }
 }
 
@@ -207,8 +207,8 @@ impl WaitTerms for Identities {
     }
 
     fn remarks(&self) -> Vec<String> {
-        let Ok(known) = self.known.try_borrow() else { return Vec::new() };
-        let all = known.values().filter_map(Weak::upgrade);
+        let Ok(by_number) = self.by_number.try_borrow() else { return Vec::new() };
+        let all = by_number.values().filter_map(Weak::upgrade);
         all.filter_map(|one| {
             let Some(Role::Window(window)) = one.role.get() else { return None };
             let (holder, waiting) = window.upgrade()?.waiting_for_own_lock()?;
@@ -311,7 +311,7 @@ mod tests {
         let kept: Vec<_> = (0..100).map(|number| (number, identity(&[0], None, ""))).collect();
         kept.iter().for_each(|(number, one)| identities.add(*number, one));
         (100..9_000).for_each(|number| identities.add(number, &identity(&[1], None, "")));
-        assert!(identities.known.borrow().len() <= 2 * 100 + 1);
+        assert!(identities.by_number.borrow().len() <= 2 * 100 + 1);
         assert_eq!(identities.place(2 * 99).unwrap(), " in the communicator of rank 0");
         assert_eq!(identities.place(2 * 8_000), None);
         assert_eq!(identities.place(2 * WORLD_CONTEXT).unwrap(), "");

@@ -68,7 +68,11 @@ impl<E: Endpoint> Engine<E> {
         if idle_polls.is_multiple_of(POLLS_PER_REPORT) {
             self.report_polls()?;
         }
-        if idle_polls < POLLS_BEFORE_YIELD || self.has_processor { Ok(()) } else { self.give_way() }
+        if idle_polls < POLLS_BEFORE_YIELD || self.has_processor {
+            Ok(())
+        } else {
+            self.yield_processor()
+        }
     }
 
     /// Reports to the launcher that the program polls and finds nothing, so that people can be told where.
@@ -96,7 +100,7 @@ impl<E: Endpoint> Engine<E> {
     }
 
     #[cold]
-    fn give_way(&self) -> Result {
+    fn yield_processor(&self) -> Result {
         let mut endpoint = self.endpoint()?;
         let polls = &self.polls;
         if endpoint.now().since(polls.last.get()) > OWN_WORK {

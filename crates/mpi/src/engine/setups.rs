@@ -137,8 +137,8 @@ impl Setups {
     /// Adds a receive that waits for a setup of a rank of the run.
     pub(crate) fn expect(&self, rank: usize, receive: Rc<dyn AwaitsSetup>) {
         let mut senders = self.0.borrow_mut();
-        let known = senders.iter().position(|one| one.rank == rank);
-        let place = known.unwrap_or_else(|| {
+        let found = senders.iter().position(|one| one.rank == rank);
+        let place = found.unwrap_or_else(|| {
             let (waiting, unmet) = (VecDeque::new(), VecDeque::new());
             senders.push(Sender { rank, waiting, unmet, next: None });
             senders.len() - 1
@@ -155,10 +155,10 @@ impl Setups {
     }
 
     /// Returns the posted receive of an awaited setup, if its sender has left.
-    pub(crate) fn hopeless<E: Endpoint>(&self, rank: usize, endpoint: &E) -> Option<Request> {
+    pub(crate) fn unsatisfiable<E: Endpoint>(&self, rank: usize, endpoint: &E) -> Option<Request> {
         let senders = self.0.borrow();
         let next = senders.iter().find(|one| one.rank == rank)?.next.as_ref()?.0;
-        endpoint.is_hopeless(next).then_some(next)
+        endpoint.cannot_complete(next).then_some(next)
     }
 }
 

@@ -88,10 +88,10 @@ impl<E: Endpoint> Engine<E> {
         &self,
         others: &'static dyn OtherThreads,
         done: &mut dyn FnMut(&mut E) -> bool,
-        hopeless: &dyn Fn(&E) -> Option<Request>,
+        unsatisfiable: &dyn Fn(&E) -> Option<Request>,
     ) -> Result {
         let mut number = None;
-        let outcome = self.take_turns(others, &mut number, done, hopeless);
+        let outcome = self.take_turns(others, &mut number, done, unsatisfiable);
         if let Some(wait) = number {
             others.end_long_wait(wait);
             if let Ok(endpoint) = self.endpoint() {
@@ -107,7 +107,7 @@ impl<E: Endpoint> Engine<E> {
         others: &'static dyn OtherThreads,
         number: &mut Option<u64>,
         done: &mut dyn FnMut(&mut E) -> bool,
-        hopeless: &dyn Fn(&E) -> Option<Request>,
+        unsatisfiable: &dyn Fn(&E) -> Option<Request>,
     ) -> Result {
         let (mut turns, mut report_at) = (0_u32, None);
         loop {
@@ -118,13 +118,13 @@ impl<E: Endpoint> Engine<E> {
                 let is_long = polls >= POLLS || begin.elapsed() >= TURN;
                 others.is_wanted() || (others.are_several() && is_long)
             };
-            if self.wait_for_a_turn(done, hopeless, is_over)? {
+            if self.wait_for_a_turn(done, unsatisfiable, is_over)? {
                 return Ok(());
             }
             let due = *report_at.get_or_insert(begin + REPORT_INTERVAL);
             if others.are_several() && begin >= due {
                 report_at = Some(begin + REPORT_INTERVAL);
-                if self.poll_and_report(others, number, done, hopeless)? {
+                if self.poll_and_report(others, number, done, unsatisfiable)? {
                     return Ok(());
                 }
             }
@@ -139,15 +139,15 @@ impl<E: Endpoint> Engine<E> {
         others: &'static dyn OtherThreads,
         number: &mut Option<u64>,
         done: &mut dyn FnMut(&mut E) -> bool,
-        hopeless: &dyn Fn(&E) -> Option<Request>,
+        unsatisfiable: &dyn Fn(&E) -> Option<Request>,
     ) -> Result<bool> {
         let mut endpoint = self.endpoint()?;
         let wait = number_of_wait(&mut *endpoint, others, number);
         endpoint.wait_reports().into_iter().for_each(|reports| reports.begin());
         endpoint.progress()?;
-        match self.check_wait(&mut endpoint, done, hopeless) {
+        match self.check_wait(&mut endpoint, done, unsatisfiable) {
             Found::End => Ok(true),
-            Found::Hopeless(request) => Err(endpoint.give_up_on(request).into()),
+            Found::Unsatisfiable(request) => Err(endpoint.give_up_on(request).into()),
             Found::Nothing => {
                 endpoint.report_wait(others.note_idle_poll(wait));
                 Ok(false)

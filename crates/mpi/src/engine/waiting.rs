@@ -14,7 +14,7 @@ pub(super) enum Found {
     /// The wait is over.
     End,
     /// A message that can never come or go.
-    Hopeless(Request),
+    Unsatisfiable(Request),
 }
 
 impl<E: Endpoint> Engine<E> {
@@ -34,19 +34,19 @@ impl<E: Endpoint> Engine<E> {
         self.wait_for(done, &|_| None)
     }
 
-    /// As [`wait_until`](Engine::wait_until), and fails once `hopeless` returns a message that the wait needs and that
-    /// a rank which has left can never send or receive.
+    /// As [`wait_until`](Engine::wait_until), and fails once `unsatisfiable` returns a message that the wait needs and
+    /// that a rank which has left can never send or receive.
     ///
     /// # Errors
     /// Errors that end the run.
     pub fn wait_for(
         &self,
         done: &mut dyn FnMut(&mut E) -> bool,
-        hopeless: &dyn Fn(&E) -> Option<Request>,
+        unsatisfiable: &dyn Fn(&E) -> Option<Request>,
     ) -> Result {
         match self.others.get() {
-            None => self.wait_for_a_turn(done, hopeless, &mut || false).map(drop),
-            Some(&others) => self.wait_in_turns(others, done, hopeless),
+            None => self.wait_for_a_turn(done, unsatisfiable, &mut || false).map(drop),
+            Some(&others) => self.wait_in_turns(others, done, unsatisfiable),
         }
     }
 
@@ -55,17 +55,17 @@ impl<E: Endpoint> Engine<E> {
     pub(super) fn wait_for_a_turn(
         &self,
         done: &mut dyn FnMut(&mut E) -> bool,
-        hopeless: &dyn Fn(&E) -> Option<Request>,
+        unsatisfiable: &dyn Fn(&E) -> Option<Request>,
         is_over: &mut dyn FnMut() -> bool,
     ) -> Result<bool> {
         let mut endpoint = self.endpoint()?;
         let mut found = Found::Nothing;
         endpoint.wait_until(&mut |endpoint| {
-            found = self.check_wait(endpoint, done, hopeless);
+            found = self.check_wait(endpoint, done, unsatisfiable);
             found != Found::Nothing || is_over()
         })?;
         match found {
-            Found::Hopeless(request) => Err(endpoint.give_up_on(request).into()),
+            Found::Unsatisfiable(request) => Err(endpoint.give_up_on(request).into()),
             found => Ok(found == Found::End),
         }
     }
@@ -76,21 +76,21 @@ impl<E: Endpoint> Engine<E> {
         &self,
         endpoint: &mut E,
         done: &mut dyn FnMut(&mut E) -> bool,
-        hopeless: &dyn Fn(&E) -> Option<Request>,
+        unsatisfiable: &dyn Fn(&E) -> Option<Request>,
     ) -> Found {
         self.activities.advance(endpoint);
         if done(endpoint) {
             return Found::End;
         }
         if endpoint.any_has_left()
-            && let Some(found) = hopeless(endpoint)
+            && let Some(found) = unsatisfiable(endpoint)
         {
-            // What the rank sent before it left may have arrived since the last poll, so it must still be hopeless
+            // What the rank sent before it left may have arrived since the last poll, so it must still be unsatisfiable
             // after a poll that begins now. A failure of this poll shows in the next.
             let looked = endpoint.progress();
-            let again = hopeless(endpoint).filter(|&again| again == found);
+            let again = unsatisfiable(endpoint).filter(|&again| again == found);
             if let Some(request) = again.filter(|_| looked.is_ok() && !done(endpoint)) {
-                return Found::Hopeless(request);
+                return Found::Unsatisfiable(request);
             }
         }
         Found::Nothing
@@ -147,14 +147,14 @@ impl<E: Endpoint> Engine<E> {
     /// As for [`endpoint`](Engine::endpoint).
     pub(crate) fn adopt(&self, orphan: Box<dyn Orphan<E>>) -> Result {
         self.orphans.borrow_mut().push(orphan);
-        self.settle_orphans()
+        self.release_orphans()
     }
 
     /// Frees the orphans that have ended.
     ///
     /// # Errors
     /// As for [`endpoint`](Engine::endpoint).
-    pub(crate) fn settle_orphans(&self) -> Result {
+    pub(crate) fn release_orphans(&self) -> Result {
         if self.orphans.borrow().is_empty() {
             return Ok(());
         }
@@ -162,7 +162,7 @@ impl<E: Endpoint> Engine<E> {
         self.orphans.borrow_mut().retain(|orphan| {
             let ended = orphan.has_ended(&endpoint);
             if ended {
-                orphan.settle(&mut endpoint);
+                orphan.handle_end(&mut endpoint);
             }
             !ended
         });

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorClass, Result};
 use crate::schedule::CollectiveContext;
 
 /// The classes of failures that members exchange; all others become [`ErrorClass::Other`].
-const TOLD: &[ErrorClass] = &[
+const EXCHANGED: &[ErrorClass] = &[
     ErrorClass::Other,
     ErrorClass::Access,
     ErrorClass::Amode,
@@ -31,7 +31,7 @@ const TOLD: &[ErrorClass] = &[
 /// Returns the word for an outcome: 0 for success.
 pub(super) fn word_of(outcome: &Result) -> i64 {
     let Err(error) = outcome else { return 0 };
-    let place = TOLD.iter().position(|&one| one == error.class);
+    let place = EXCHANGED.iter().position(|&one| one == error.class);
     place.map_or(1, |place| place as i64 + 1)
 }
 
@@ -52,7 +52,7 @@ pub(super) fn first_failure(mine: Result, words: impl Iterator<Item = i64>) -> R
     mine?;
     let failed = words.enumerate().find(|(_, word)| *word != 0);
     let Some((rank, word)) = failed else { return Ok(()) };
-    let class = TOLD.get(word as usize - 1).copied().unwrap_or(ErrorClass::Other);
+    let class = EXCHANGED.get(word as usize - 1).copied().unwrap_or(ErrorClass::Other);
     Err(Error::new(class, format!("it failed at rank {rank}")))
 }
 

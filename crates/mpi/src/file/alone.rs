@@ -63,11 +63,11 @@ fn read_together(
     let start = pieces[0].offset;
     let end = pieces.last().map_or(start, |last| last.end());
     span.resize((end - start) as usize, 0);
-    let known = disk.read(span, start)?;
+    let bytes_read = disk.read(span, start)?;
     let mut done = 0;
     for piece in pieces {
         let from = (piece.offset - start) as usize;
-        let here = known.saturating_sub(from).min(piece.bytes as usize);
+        let here = bytes_read.saturating_sub(from).min(piece.bytes as usize);
         let (part, after) = room.split_at_mut(piece.bytes as usize);
         part[..here].copy_from_slice(&span[from..from + here]);
         room = after;

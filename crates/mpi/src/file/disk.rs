@@ -102,8 +102,8 @@ impl Disk {
 
     /// Returns its length.
     pub(super) fn size(&self) -> Result<i64> {
-        let known = self.file.metadata();
-        Ok(known.map_err(|error| self.failed("cannot inspect", &error))?.len() as i64)
+        let metadata = self.file.metadata();
+        Ok(metadata.map_err(|error| self.failed("cannot inspect", &error))?.len() as i64)
     }
 
     /// Truncates it, or extends it with zeros.

@@ -97,11 +97,11 @@ fn read_window(
     let first = all().map(|range| range.start).min().unwrap_or(0);
     let end = all().map(|range| range.end).max().unwrap_or(0);
     let read = disk.read(&mut space[first..end], start + first as i64);
-    let known = first + *read.as_ref().unwrap_or(&0);
+    let read_end = first + *read.as_ref().unwrap_or(&0);
     let answer = |ranges: &Vec<Range<usize>>| {
         let mut data = Vec::with_capacity(ranges.iter().map(Range::len).sum());
         for range in ranges {
-            data.extend(&space[range.start.min(known)..range.end.min(known)]);
+            data.extend(&space[range.start.min(read_end)..range.end.min(read_end)]);
         }
         data
     };

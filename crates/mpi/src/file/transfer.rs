@@ -102,7 +102,7 @@ impl<E: Endpoint + 'static> File<E> {
     /// [`ErrorClass::InputOutput`] if none of this direction was begun, and as for [`transfer`](File::transfer).
     pub fn end(&self, direction: Direction) -> Result<Status> {
         let mut begun = self.begun.borrow_mut();
-        let fits = begun.as_ref().is_some_and(|(way, _)| *way == direction);
+        let fits = begun.as_ref().is_some_and(|(its_direction, _)| *its_direction == direction);
         ensure!(fits, ErrorClass::InputOutput, "no matching collective access was begun");
         begun.take().expect("just checked").1
     }

@@ -35,8 +35,9 @@ impl Representation {
     /// # Errors
     /// [`ErrorClass::UnsupportedRepresentation`].
     pub fn from_name(name: &str, named: impl FnOnce(&str) -> bool) -> Result<Self> {
-        let known = [Representation::Native, Representation::Internal, Representation::External32];
-        if let Some(found) = known.into_iter().find(|one| one.name() == name) {
+        let predefined =
+            [Representation::Native, Representation::Internal, Representation::External32];
+        if let Some(found) = predefined.into_iter().find(|one| one.name() == name) {
             return Ok(found);
         }
         let class = ErrorClass::UnsupportedRepresentation;

@@ -76,7 +76,7 @@ impl Piece {
     }
 
     /// Lets the program's memory as it is until the data are delivered.
-    pub(crate) fn keep_apart(&mut self) {
+    pub(crate) fn keep_separate(&mut self) {
         let memory = &self.memory;
         self.copy.0.get_or_insert_with(|| memory.packed().into());
     }

@@ -90,8 +90,12 @@ impl<E: Endpoint + 'static> Partitioned<E> {
         check(&memory, partitions)?;
         let to = context.partner(to)?.map(|(to, _)| to);
         let engine = context.engine().clone();
-        let apart = context.is_between_runs();
-        ensure!(!apart, ErrorClass::Unsupported, "partitions between processes of several runs");
+        let is_between_runs = context.is_between_runs();
+        ensure!(
+            !is_between_runs,
+            ErrorClass::Unsupported,
+            "partitions between processes of several runs"
+        );
         let number = engine.propose_context(true)?;
         let setup = Setup { tag, number, partitions, bytes: memory.bytes() };
         let at = context.of_collectives();
@@ -170,11 +174,11 @@ impl<E: Endpoint + 'static> Partitioned<E> {
 }
 
 /// Checks a partition.
-fn known(partition: i64, partitions: usize) -> Result<usize> {
-    let known = usize::try_from(partition).ok().filter(|&one| one < partitions);
+fn in_range(partition: i64, partitions: usize) -> Result<usize> {
+    let in_range = usize::try_from(partition).ok().filter(|&one| one < partitions);
     let wrong =
         || Error::new(ErrorClass::Argument, format!("partition {partition} of {partitions}"));
-    known.ok_or_else(wrong)
+    in_range.ok_or_else(wrong)
 }
 
 impl<E: Endpoint + 'static> PartitionedSend<E> {
@@ -186,7 +190,7 @@ impl<E: Endpoint + 'static> PartitionedSend<E> {
     }
 
     fn ready(&self, partition: i64) -> Result {
-        let index = known(partition, self.partitions)?;
+        let index = in_range(partition, self.partitions)?;
         ensure!(self.is_active.get(), ErrorClass::Request, "the request is not started");
         let mut round = self.round.borrow_mut();
         let is_new = matches!(round[index], Given::NotReady);
@@ -215,13 +219,13 @@ impl<E: Endpoint> Staged<E> for PartitionedSend<E> {
         })
     }
 
-    fn hopeless(&self, endpoint: &E) -> Option<Started> {
+    fn unsatisfiable(&self, endpoint: &E) -> Option<Started> {
         let round = self.round.borrow();
         let mut under_way = round.iter().filter_map(|one| match one {
             Given::UnderWay(started, _) => Some(*started),
             _ => None,
         });
-        under_way.find(|&started| endpoint.is_hopeless(started))
+        under_way.find(|&started| endpoint.cannot_complete(started))
     }
 
     fn finish(&self, endpoint: &mut E) -> (Status, Result) {
@@ -261,7 +265,7 @@ impl<E: Endpoint + 'static> PartitionedReceive<E> {
     }
 
     fn has_arrived(&self, partition: i64) -> Result<bool> {
-        let index = known(partition, self.partitions)?;
+        let index = in_range(partition, self.partitions)?;
         let engine = self.context.engine();
         engine.progress()?;
         let endpoint = engine.endpoint()?;
@@ -340,12 +344,12 @@ impl<E: Endpoint + 'static> Activity<E> for PartitionedReceive<E> {
         self.has_ended.get()
     }
 
-    fn hopeless(&self, endpoint: &E) -> Option<Started> {
+    fn unsatisfiable(&self, endpoint: &E) -> Option<Started> {
         match &*self.round.borrow() {
             Some(round) if !round.started.is_empty() => {
-                round.started.iter().copied().find(|&started| endpoint.is_hopeless(started))
+                round.started.iter().copied().find(|&started| endpoint.cannot_complete(started))
             }
-            _ => self.context.setups().hopeless(self.from?.0, endpoint),
+            _ => self.context.setups().unsatisfiable(self.from?.0, endpoint),
         }
     }
 
@@ -363,8 +367,8 @@ impl<E: Endpoint + 'static> Staged<E> for PartitionedReceive<E> {
         self.has_ended.get()
     }
 
-    fn hopeless(&self, endpoint: &E) -> Option<Started> {
-        Activity::hopeless(self, endpoint)
+    fn unsatisfiable(&self, endpoint: &E) -> Option<Started> {
+        Activity::unsatisfiable(self, endpoint)
     }
 
     fn finish(&self, endpoint: &mut E) -> (Status, Result) {

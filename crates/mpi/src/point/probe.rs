@@ -54,11 +54,11 @@ fn find<E: Endpoint>(
     engine: &Engine<E>,
     manner: ProbeManner,
     selector: Selector,
-    ask: &mut dyn FnMut(&mut E) -> contract::Result<Option<Envelope>>,
+    try_find: &mut dyn FnMut(&mut E) -> contract::Result<Option<Envelope>>,
 ) -> Result<Option<Envelope>> {
     if manner == ProbeManner::Once {
         engine.progress()?;
-        let found = ask(&mut *engine.endpoint()?)?;
+        let found = try_find(&mut *engine.endpoint()?)?;
         engine.note_poll(found.is_some())?;
         return Ok(found);
     }
@@ -67,7 +67,7 @@ fn find<E: Endpoint>(
     engine.wait_until(&mut |endpoint| {
         // Checked before the poll, which then finds what a rank sent before it left.
         lost = endpoint.none_will_send(selector);
-        found = ask(endpoint);
+        found = try_find(endpoint);
         lost || !matches!(found, Ok(None))
     })?;
     let found = found?;
@@ -92,8 +92,8 @@ pub fn probe<E: Endpoint>(
     let Some(selector) = context.selector(source, tag)? else {
         return Ok(Some(Status::of_nobody()));
     };
-    let ask = &mut |endpoint: &mut E| endpoint.probe(selector);
-    let found = find(context.engine(), manner, selector, ask)?;
+    let try_find = &mut |endpoint: &mut E| endpoint.probe(selector);
+    let found = find(context.engine(), manner, selector, try_find)?;
     Ok(found.map(|envelope| status_of(context, &envelope)))
 }
 
@@ -114,7 +114,7 @@ pub fn claim<E: Endpoint>(
     let hidden_in = claimed(selector.context);
     let mut number = 0;
     // Each poll asks for the number: another thread may have claimed a message since the last one.
-    let ask = &mut |endpoint: &mut E| {
+    let try_find = &mut |endpoint: &mut E| {
         number = engine.next_claim();
         let found = endpoint.claim(selector, hidden_in, number)?;
         if found.is_some() {
@@ -122,7 +122,7 @@ pub fn claim<E: Endpoint>(
         }
         Ok(found)
     };
-    let Some(envelope) = find(engine, manner, selector, ask)? else { return Ok(None) };
+    let Some(envelope) = find(engine, manner, selector, try_find)? else { return Ok(None) };
     let hidden = Selector { context: hidden_in, source: Some(envelope.source), tag: Some(number) };
     let message = Some((hidden, envelope));
     let status = status_of(context, &envelope);

@@ -73,7 +73,7 @@ impl<E: Endpoint> ReceiveCall<E> {
         };
         let mut piece = Piece::room(&self.memory);
         if self.context.engine().is_synchronous() {
-            piece.keep_apart();
+            piece.keep_separate();
         }
         let started = self.context.engine().endpoint()?.post_receive(selector, piece.writable())?;
         let role = Role::Receive(piece, self.claimed);

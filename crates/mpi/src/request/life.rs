@@ -32,7 +32,7 @@ impl<E: Endpoint + 'static> Request<E> {
             Some(Action::Generalized(one)) if one.is_complete() => one.release(),
             Some(Action::Generalized(_)) => Ok(()),
             Some(action) => self.engine.adopt(Box::new(Freed(Request::new(&self.engine, action)))),
-            None => self.engine.settle_orphans(),
+            None => self.engine.release_orphans(),
         }
     }
 
@@ -88,11 +88,11 @@ impl<E: Endpoint> Orphan<E> for Freed<E> {
         self.0.has_ended(endpoint)
     }
 
-    fn settle(&self, endpoint: &mut E) {
+    fn handle_end(&self, endpoint: &mut E) {
         if let Some(Action::Lightweight(light)) = &*self.0.action.borrow() {
             light.end(&self.0.engine, endpoint);
             return;
         }
-        self.0.settle(endpoint);
+        self.0.handle_end(endpoint);
     }
 }

@@ -40,8 +40,8 @@ impl LightRequest {
     }
 
     /// Returns this message if the rank that it needs has left.
-    pub fn hopeless<E: Endpoint>(self, endpoint: &E) -> Option<Started> {
-        self.started().filter(|&started| endpoint.is_hopeless(started))
+    pub fn unsatisfiable<E: Endpoint>(self, endpoint: &E) -> Option<Started> {
+        self.started().filter(|&started| endpoint.cannot_complete(started))
     }
 
     /// Ends a receive whose message has arrived and fits, and returns sender, tag and length. Otherwise returns `None`

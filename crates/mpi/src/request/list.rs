@@ -59,7 +59,7 @@ fn is_any_active<E: Endpoint, P: RequestPlace<E>>(places: &[P]) -> bool {
 /// Errors that end the run.
 pub fn wait_for_all<E: Endpoint, P: RequestPlace<E>>(engine: &Engine<E>, places: &[P]) -> Result {
     engine.wait_for(&mut |endpoint| all_have_ended(places, endpoint), &|endpoint| {
-        present(places).find_map(|request| request.hopeless(endpoint))
+        present(places).find_map(|request| request.unsatisfiable(endpoint))
     })
 }
 
@@ -75,17 +75,17 @@ pub fn wait_for_some<E: Endpoint, P: RequestPlace<E>>(
         return Ok(None);
     }
     let mut found = Vec::new();
-    let hopeless = |endpoint: &E| -> Option<Started> {
+    let unsatisfiable = |endpoint: &E| -> Option<Started> {
         let active = present(places).filter(|request| request.is_active());
         // Each is called, because the endpoint may record all of them.
-        let asked: Vec<Option<Started>> = active.map(|one| one.hopeless(endpoint)).collect();
-        asked.into_iter().collect::<Option<Vec<_>>>()?.first().copied()
+        let found: Vec<Option<Started>> = active.map(|one| one.unsatisfiable(endpoint)).collect();
+        found.into_iter().collect::<Option<Vec<_>>>()?.first().copied()
     };
     let done = &mut |endpoint: &mut E| {
         found = which_ended(places, endpoint);
         !found.is_empty()
     };
-    engine.wait_for(done, &hopeless)?;
+    engine.wait_for(done, &unsatisfiable)?;
     Ok(Some(found))
 }
 

@@ -40,7 +40,7 @@ pub(crate) trait Staged<E: Endpoint> {
     fn has_ended(&self, endpoint: &E) -> bool;
 
     /// Returns a part that can never complete because the rank that it needs has left.
-    fn hopeless(&self, endpoint: &E) -> Option<Started>;
+    fn unsatisfiable(&self, endpoint: &E) -> Option<Started>;
 
     /// Records the end.
     fn finish(&self, endpoint: &mut E) -> (Status, Result);
@@ -111,8 +111,8 @@ impl<E: Endpoint> Request<E> {
     }
 
     /// Returns a message of it that can never complete because the rank that it needs has left.
-    fn hopeless(&self, endpoint: &E) -> Option<Started> {
-        self.action.borrow().as_ref().and_then(|action| action.hopeless(endpoint))
+    fn unsatisfiable(&self, endpoint: &E) -> Option<Started> {
+        self.action.borrow().as_ref().and_then(|action| action.unsatisfiable(endpoint))
     }
 
     /// Waits until it has ended.
@@ -120,8 +120,9 @@ impl<E: Endpoint> Request<E> {
     /// # Errors
     /// Errors that end the run.
     pub fn wait_for_end(&self) -> Result {
-        self.engine
-            .wait_for(&mut |endpoint| self.has_ended(endpoint), &|endpoint| self.hopeless(endpoint))
+        self.engine.wait_for(&mut |endpoint| self.has_ended(endpoint), &|endpoint| {
+            self.unsatisfiable(endpoint)
+        })
     }
 
     /// Polls once, and returns whether it has ended.
@@ -150,7 +151,7 @@ impl<E: Endpoint> Request<E> {
     /// # Errors
     /// As for [`Engine::endpoint`].
     pub fn status_and_outcome(&self) -> Result<(Status, Result)> {
-        self.settle(&mut *self.engine.endpoint()?);
+        self.handle_end(&mut *self.engine.endpoint()?);
         let action = self.action.borrow();
         Ok(match &*action {
             Some(Action::Done(status, outcome)) => (*status, outcome.clone()),
@@ -183,7 +184,7 @@ impl<E: Endpoint> Request<E> {
     }
 
     /// Replaces messages that have ended by their status.
-    fn settle(&self, endpoint: &mut E) {
+    fn handle_end(&self, endpoint: &mut E) {
         let mut action = self.action.borrow_mut();
         let (status, outcome) = match action.take() {
             Some(Action::Transfer(transfer)) => transfer.finish(endpoint),
@@ -223,13 +224,13 @@ impl<E: Endpoint> Action<E> {
     }
 
     /// Returns a message of this action that can never complete because the rank that it needs has left.
-    fn hopeless(&self, endpoint: &E) -> Option<Started> {
+    fn unsatisfiable(&self, endpoint: &E) -> Option<Started> {
         match self {
-            Action::Lightweight(light) => light.hopeless(endpoint),
-            Action::Transfer(transfer) => transfer.hopeless(endpoint),
-            Action::Exchange(both) => both.iter().find_map(|one| one.hopeless(endpoint)),
-            Action::Collective(one) => one.hopeless(endpoint),
-            Action::Staged(one) => one.hopeless(endpoint),
+            Action::Lightweight(light) => light.unsatisfiable(endpoint),
+            Action::Transfer(transfer) => transfer.unsatisfiable(endpoint),
+            Action::Exchange(both) => both.iter().find_map(|one| one.unsatisfiable(endpoint)),
+            Action::Collective(one) => one.unsatisfiable(endpoint),
+            Action::Staged(one) => one.unsatisfiable(endpoint),
             _ => None,
         }
     }

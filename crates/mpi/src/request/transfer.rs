@@ -47,8 +47,8 @@ impl<E: Endpoint> Transfer<E> {
     }
 
     /// Returns this message if the rank that it needs has left.
-    pub(super) fn hopeless(&self, endpoint: &E) -> Option<Started> {
-        endpoint.is_hopeless(self.started).then_some(self.started)
+    pub(super) fn unsatisfiable(&self, endpoint: &E) -> Option<Started> {
+        endpoint.cannot_complete(self.started).then_some(self.started)
     }
 
     /// Records the end.

@@ -69,11 +69,11 @@ impl Elements {
     }
 
     /// Lets the program's memory as it is until the data are delivered.
-    fn keep_apart(&mut self) {
+    fn keep_separate(&mut self) {
         if self.image.is_none() {
             let image = Image::copy(&self.memory, self.memory.of());
-            let apart = Elements { target: Some(self.memory.clone()), ..Elements::of(image) };
-            *self = apart;
+            let separate = Elements { target: Some(self.memory.clone()), ..Elements::of(image) };
+            *self = separate;
         }
     }
 
@@ -286,10 +286,10 @@ impl Areas {
     }
 
     /// Lets the output in the program's memory as it is until the data are delivered.
-    pub(crate) fn keep_output_apart(&mut self) {
+    pub(crate) fn keep_output_separate(&mut self) {
         match &mut self.output {
-            Units::Pieces(pieces) => pieces.iter_mut().for_each(|(_, piece)| piece.keep_apart()),
-            Units::Elements(elements) => elements.keep_apart(),
+            Units::Pieces(pieces) => pieces.iter_mut().for_each(|(_, piece)| piece.keep_separate()),
+            Units::Elements(elements) => elements.keep_separate(),
             _ => {}
         }
     }

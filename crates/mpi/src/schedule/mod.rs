@@ -329,15 +329,15 @@ impl<E: Endpoint> Activity<E> for RefCell<Schedule<E>> {
         self.borrow().has_ended
     }
 
-    fn hopeless(&self, endpoint: &E) -> Option<Started> {
+    fn unsatisfiable(&self, endpoint: &E) -> Option<Started> {
         let schedule = self.borrow();
         let mut started = schedule.pending.iter().map(|&(started, _)| started);
-        let hopeless = started.find(|&one| endpoint.is_hopeless(one))?;
+        let unsatisfiable = started.find(|&one| endpoint.cannot_complete(one))?;
         let is_compared = schedule.compared.get() == Compared::Yes;
         if !is_compared {
             schedule.compared.set(Compared::Wanted);
         }
-        is_compared.then_some(hopeless)
+        is_compared.then_some(unsatisfiable)
     }
 
     /// Also delivers the data: until a call completes the operation, the program's memory may be checked.
@@ -374,8 +374,8 @@ pub(crate) fn finish<E: Endpoint + 'static>(schedule: Schedule<E>) -> Result {
         // When this process leaves the run all others are leaving too, and still go through the last barrier.
         let leaving = engine.is_leaving();
         // Its messages are checked all the same, because the endpoint learns from that what this process waits for.
-        let hopeless = |endpoint: &E| running.hopeless(endpoint).filter(|_| !leaving);
-        engine.wait_for(&mut |_| running.has_ended(), &hopeless)?;
+        let unsatisfiable = |endpoint: &E| running.unsatisfiable(endpoint).filter(|_| !leaving);
+        engine.wait_for(&mut |_| running.has_ended(), &unsatisfiable)?;
     }
     running.take_outcome()
 }

@@ -91,12 +91,12 @@ impl<E: Endpoint + 'static> Window<E> {
         if grants_by_message {
             let mut is_over = |endpoint: &mut E| matches!(try_now(endpoint), Polled::Ended);
             self.engine().wait_for(&mut is_over, &|endpoint| {
-                let hopeless = self.service.hopeless_now(endpoint);
+                let unsatisfiable = self.service.unsatisfiable_now(endpoint);
                 // This rank waits for the lock, whatever the message is that grants it.
                 if let (Some(reports), Some(lock)) = (endpoint.wait_reports(), awaited()) {
                     reports.note_sole_awaited(lock);
                 }
-                hopeless
+                unsatisfiable
             })?;
         } else {
             // Nobody sends a message when a lock is released, so this does not sleep. An attempt that lets others go first

@@ -83,15 +83,19 @@ impl<E: Endpoint + 'static> Window<E> {
         info: Info,
     ) -> Result<Self> {
         let bytes = check(bytes, unit)?;
-        let apart = of.context().is_between_runs();
-        ensure!(!apart, ErrorClass::RmaShared, "processes of several runs share no memory");
+        let is_between_runs = of.context().is_between_runs();
+        ensure!(
+            !is_between_runs,
+            ErrorClass::RmaShared,
+            "processes of several runs share no memory"
+        );
         let arguments = MemberArguments { flavor: Flavor::Shared, bytes, unit };
         let hint = info.get("alloc_shared_noncontig");
         let is_contiguous = hint.is_none_or(|value| value != "true");
         let aligned = Aligned::of(&info);
         Window::open(of, arguments, info, |own, all| match is_contiguous {
             true => allocate_together(own, all, aligned),
-            false => allocate_apart(own, bytes, aligned),
+            false => allocate_separately(own, bytes, aligned),
         })
     }
 
@@ -121,14 +125,15 @@ impl<E: Endpoint + 'static> Window<E> {
         let units = (0..communicator.size()).map(|rank| word(2 * rank + 1) as i64).collect();
         let (start, made) = memory(&communicator, &lengths)?;
         let is_between_runs = communicator.context().is_between_runs();
-        let asked = communicator.info().get(BY_MESSAGES).is_some_and(|value| value == "true");
+        let is_requested =
+            communicator.info().get(BY_MESSAGES).is_some_and(|value| value == "true");
         // So that others' accesses change a member's memory in its own calls, and all other changes are its program's.
         let is_checked = communicator.engine().is_synchronous();
-        let by_messages = is_between_runs || asked || is_checked;
+        let by_messages = is_between_runs || is_requested || is_checked;
         let part = |memory: Exposed, endpoint: &mut E| match (flavor, by_messages) {
             (Flavor::Shared, _) => memory.part_on_host(endpoint),
             (_, false) => memory.part(endpoint),
-            (_, true) => memory.part(endpoint).asked(),
+            (_, true) => memory.part(endpoint).by_messages_only(),
         };
         let part = part(Exposed::made(start, bytes), &mut *communicator.engine().endpoint()?);
         let window = Window::connect(&communicator, part)?;
@@ -257,7 +262,7 @@ fn allocate_together<E: Endpoint + 'static>(
 }
 
 /// Lets each member allocate its own.
-fn allocate_apart<E: Endpoint + 'static>(
+fn allocate_separately<E: Endpoint + 'static>(
     own: &Communicator<E>,
     bytes: u64,
     aligned: Aligned,

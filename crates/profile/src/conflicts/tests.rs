@@ -57,14 +57,14 @@ impl Windows {
         }
     }
 
-    fn known(&self) -> Option<Vec<Conflict>> {
+    fn conflicts(&self) -> Option<Vec<Conflict>> {
         let records = &self.0.records;
         conflicts(records, &messages(records), &|_, _| Dependence::All)
     }
 
     /// Returns the ranks of the conflicts, and the bytes and the number of pairs of each.
     fn found(&self) -> Vec<(usize, usize, u64, u64)> {
-        let all = self.known().expect("all events are there");
+        let all = self.conflicts().expect("all events are there");
         let row = |one: &Conflict| {
             let [first, second] = one.sides;
             (first.record, second.record, one.bytes, one.times)
@@ -255,7 +255,7 @@ fn an_owner_that_stores_under_an_exclusive_lock_or_has_polled_is_not_accused() {
     let mut run = Windows::of(3);
     run.store(10);
     run.0.records[0].events_lost = 1;
-    assert_eq!(run.known(), Some(Vec::new()));
+    assert_eq!(run.conflicts(), Some(Vec::new()));
 }
 
 #[test]
@@ -264,8 +264,8 @@ fn without_all_events_nothing_is_said() {
     run.locked(0, Lock, AccessKind::Put, 10);
     run.locked(2, Lock, AccessKind::Put, 1000);
     run.0.records[1].events_lost = 1;
-    assert_eq!(run.known(), None);
+    assert_eq!(run.conflicts(), None);
     run.0.records[1].events_lost = 0;
     run.0.records.pop();
-    assert_eq!(run.known(), None);
+    assert_eq!(run.conflicts(), None);
 }

@@ -60,8 +60,8 @@ const OTHERS: &str = "other calls";
 /// Returns the name and the kind of the function with a number.
 pub fn function(number: u16) -> (&'static str, Class) {
     let index = usize::from(number).checked_sub(1);
-    let known = index.and_then(|index| list::FUNCTIONS.get(index));
-    known.copied().unwrap_or((OTHERS, Class::Other))
+    let function = index.and_then(|index| list::FUNCTIONS.get(index));
+    function.copied().unwrap_or((OTHERS, Class::Other))
 }
 
 #[cfg(test)]

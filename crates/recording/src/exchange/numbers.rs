@@ -47,8 +47,8 @@ impl Tags {
     pub(super) fn of_receive(&self, rank: usize, room: &Room) -> Result<Sender, String> {
         match (room.selector.source, room.selector.tag) {
             (Some(from), Some(tag)) => {
-                let known = self.0.get(&(room.selector.context, tag)).copied();
-                Ok(Sender { from, tag: known.unwrap_or(self.count()) })
+                let tag_of_room = self.0.get(&(room.selector.context, tag)).copied();
+                Ok(Sender { from, tag: tag_of_room.unwrap_or(self.count()) })
             }
             _ => Err(format!(
                 "rank {rank} has a receive of any rank or any tag that no message has ended, which this format cannot say"

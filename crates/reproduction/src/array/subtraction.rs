@@ -71,8 +71,8 @@ impl<'a> Train<'a> {
             .map_err(in_words)?;
         let of = |node: usize| {
             let (call, all): Found = outcome.results[node];
-            let known = (WORK + call).times(SERIES);
-            (call.as_us(), all.as_us() / SERIES as f64 - known.as_us() / SERIES as f64)
+            let subtracted = (WORK + call).times(SERIES);
+            (call.as_us(), all.as_us() / SERIES as f64 - subtracted.as_us() / SERIES as f64)
         };
         let ((send_call, send_interrupt), (receive_call, receive_interrupt)) = (of(0), of(1));
         let entries = outcome.interrupts[1].receive as f64 / (SERIES + 1) as f64;

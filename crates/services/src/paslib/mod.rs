@@ -106,11 +106,11 @@ fn modes_by_partner(size: usize, expected: &[Expected]) -> Result<Vec<[u8; Mediu
     let mut modes = vec![[code(None); Medium::ALL.len()]; size];
     for &(from, medium, mode) in expected {
         check_rank(from, size)?;
-        let known = &mut modes[from][medium.index()];
-        if *known != code(None) && *known != code(Some(mode)) {
+        let before = &mut modes[from][medium.index()];
+        if *before != code(None) && *before != code(Some(mode)) {
             return Err(Error::MixedModes { from, medium });
         }
-        *known = code(Some(mode));
+        *before = code(Some(mode));
     }
     Ok(modes)
 }

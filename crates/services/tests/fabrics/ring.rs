@@ -6,10 +6,13 @@ use services::{Error, RING_NODES_MAX, Result, RingNode, SharcRing};
 
 use crate::{failure, on_each_fabric};
 
-/// Opens the ring, calls `deed` with it and closes it.
-fn in_ring(rank: &mut dyn Rank, deed: impl FnOnce(&mut RingNode<'_>) -> Result<()>) -> Result<()> {
+/// Opens the ring, calls `operation` with it and closes it.
+fn in_ring(
+    rank: &mut dyn Rank,
+    operation: impl FnOnce(&mut RingNode<'_>) -> Result<()>,
+) -> Result<()> {
     let mut ring = SharcRing::open(rank)?;
-    deed(&mut ring.enter(rank))?;
+    operation(&mut ring.enter(rank))?;
     ring.close(rank)
 }
 

@@ -22,11 +22,11 @@ pub(super) const STAGE: Stage = Stage {
 fn apply(mut evidence: Evidence) -> Evidence {
     let paired = evidence.settings.paired;
     for case in evidence.cases.iter_mut().filter(|case| case.have_met) {
-        let Some((slope, apart)) = slope(case, paired) else { continue };
+        let Some((slope, distance)) = slope(case, paired) else { continue };
         for launch in case.sides.iter_mut().flatten() {
             launch.log -= slope.value * launch.slowdown.unwrap_or(0.0);
         }
-        case.error = case.error.hypot(slope.error * apart);
+        case.error = case.error.hypot(slope.error * distance);
     }
     evidence
 }
@@ -34,13 +34,14 @@ fn apply(mut evidence: Evidence) -> Evidence {
 /// Returns the slope of the launches over their slowdowns, around the mean of each side and state, and by how much the
 /// slowdown of the second side exceeds that of the first one. `None` if slowdowns are not known or do not differ.
 fn slope(case: &Case, paired: bool) -> Option<(Slope, f64)> {
-    let known: Option<Vec<Vec<Point>>> = case.sides.iter().map(|side| points(side)).collect();
-    let [first, second] = &known?[..] else { return None };
-    let (groups, apart) = if case.is_paired(paired) {
+    let points_of_sides: Option<Vec<Vec<Point>>> =
+        case.sides.iter().map(|side| points(side)).collect();
+    let [first, second] = &points_of_sides?[..] else { return None };
+    let (groups, distance) = if case.is_paired(paired) {
         let pairs: Vec<(f64, f64)> =
             first.iter().zip(second).map(|(a, b)| (b.1.0 - a.1.0, b.1.1 - a.1.1)).collect();
-        let apart = mean(pairs.iter().map(|(x, _)| *x));
-        (vec![pairs], apart)
+        let distance = mean(pairs.iter().map(|(x, _)| *x));
+        (vec![pairs], distance)
     } else {
         let last = first.iter().map(|(group, _)| *group).max()?;
         let of = |side: &[Point], group: usize| -> Vec<(f64, f64)> {
@@ -48,11 +49,11 @@ fn slope(case: &Case, paired: bool) -> Option<(Slope, f64)> {
         };
         let groups: Vec<_> =
             (0..=last).flat_map(|group| [of(first, group), of(second, group)]).collect();
-        let apart = apart(&groups);
-        (groups, apart)
+        let distance = distance(&groups);
+        (groups, distance)
     };
     let slope = Slope::of(&groups)?;
-    (slope.is_known() || apart != 0.0).then_some((slope, apart))
+    (slope.is_known() || distance != 0.0).then_some((slope, distance))
 }
 
 /// The group of a launch, with its slowdown and its logarithm.
@@ -65,7 +66,7 @@ fn points(side: &[Launch]) -> Option<Vec<Point>> {
 
 /// Returns the difference of the mean slowdowns of both sides, each group with the weight that it has in the
 /// comparison.
-fn apart(groups: &[Vec<(f64, f64)>]) -> f64 {
+fn distance(groups: &[Vec<(f64, f64)>]) -> f64 {
     let (mut sum, mut weights) = (0.0, 0.0);
     for both in groups.chunks(2).filter(|both| both.iter().all(|side| !side.is_empty())) {
         let [n, m] = [both[0].len() as f64, both[1].len() as f64];
@@ -77,7 +78,7 @@ fn apart(groups: &[Vec<(f64, f64)>]) -> f64 {
 }
 
 fn explain([before, _]: [&Evidence; 2], [case, after]: [&Case; 2]) -> Vec<String> {
-    let Some((slope, apart)) = slope(case, before.settings.paired) else { return Vec::new() };
+    let Some((slope, distance)) = slope(case, before.settings.paired) else { return Vec::new() };
     let mut lines = Vec::new();
     for (side, launches) in ["A", "B"].into_iter().zip(&case.sides) {
         let slowdowns = launches.iter().map(|launch| number(launch.slowdown.unwrap_or(0.0)));
@@ -87,7 +88,7 @@ fn explain([before, _]: [&Evidence; 2], [case, after]: [&Case; 2]) -> Vec<String
         "speed: slope of ln(median) over it: {} +- {}; B was slowed by {} more than A",
         number(slope.value),
         number(slope.error),
-        number(apart)
+        number(distance)
     ));
     for (side, launches) in ["A", "B"].into_iter().zip(&after.sides) {
         let logs = launches.iter().map(|launch| number(launch.log));
@@ -154,7 +155,7 @@ mod tests {
     #[test]
     fn intervals_at_one_speed_cover_the_difference_as_often_as_they_claim() {
         const TRIALS: usize = 600;
-        for (seed, launches, apart) in [(2401, 5, 0.0), (2402, 10, 0.05), (2403, 10, 0.1)] {
+        for (seed, launches, distance) in [(2401, 5, 0.0), (2402, 10, 0.05), (2403, 10, 0.1)] {
             let mut random = SplitMix64::new(seed);
             let mut covered = 0;
             let mut widths = [0.0, 0.0];
@@ -166,7 +167,7 @@ mod tests {
                     };
                     (0..launches).map(|_| launch()).collect()
                 };
-                let (a, b) = (side(0.05, 0.0), side(0.05 + apart, 0.02));
+                let (a, b) = (side(0.05, 0.0), side(0.05 + distance, 0.02));
                 let compared = compared(&a, &b, false);
                 let one = &compared.comparisons[0];
                 let [raw, found] = [0, 1].map(|step: usize| one.steps[step].effect.unwrap());

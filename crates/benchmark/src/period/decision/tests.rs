@@ -99,16 +99,16 @@ fn the_ends_of_a_settled_search_were_never_contradicted() {
 #[test]
 fn intervals_of_two_searches_of_a_noisy_machine_overlap_nine_times_in_ten() {
     for softness in [0.0, 0.01, 0.03, 0.1, 0.3] {
-        let mut apart = 0;
+        let mut disjoint = 0;
         for seed in 0..500u64 {
             let search = |seed: u64| {
                 let mut model = Model { truth_ps: 5e9, softness, random: SplitMix64::new(seed) };
                 interval(&run(range(), TimeSpan::from_us(4000), &mut model).0)
             };
             let [a, b] = [search(2 * seed), search(2 * seed + 1)];
-            apart += u32::from(a.1 < b.0 || b.1 < a.0);
+            disjoint += u32::from(a.1 < b.0 || b.1 < a.0);
         }
-        assert!(apart <= 50, "softness {softness}: {apart} of 500 pairs do not overlap");
+        assert!(disjoint <= 50, "softness {softness}: {disjoint} of 500 pairs do not overlap");
     }
 }
 

@@ -75,7 +75,7 @@ impl Forecast {
             let without = recording.without_pauses(causes, |pause| pause.stage == Some(stage));
             WithoutStage {
                 stage: stage as u64,
-                name: self.known.stages.get(stage).cloned().unwrap_or_default(),
+                name: self.basis.stages.get(stage).cloned().unwrap_or_default(),
                 ranks: causes.of_stage(stage).ranks(),
                 share: (recording.lost_us() - without.lost_us()) / recording.length_us(),
                 shortest_us: self.without_us(&without, shortest_us),
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::period::acceptance::Acceptance;
     use crate::period::notes::Interruption;
-    use crate::period::outcome::Known;
+    use crate::period::outcome::SearchBasis;
 
     /// The work of each stage on an instance. The second is nearly as slow as the first.
     const WORK_US: [f64; 2] = [100.0, 97.0];
@@ -162,8 +162,8 @@ mod tests {
         recorded.pauses = noted;
         let wanted = Acceptance { miss_rate: 0.05, confidence: 0.95 };
         let stages = ["source", "first", "second", "sink"].map(String::from).to_vec();
-        let known = Known { stages, ..Known::default() };
-        Forecast::new(&recorded, &[197_000_000; 9], known, wanted, true).unwrap().record()
+        let basis = SearchBasis { stages, ..SearchBasis::default() };
+        Forecast::new(&recorded, &[197_000_000; 9], basis, wanted, true).unwrap().record()
     }
 
     const FIRST: Pauses = Pauses { first_us: 3_000.0, every_us: 20_000.0, length_us: 900.0 };

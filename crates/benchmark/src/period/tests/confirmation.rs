@@ -140,8 +140,8 @@ fn a_period_that_does_not_hold_goes_back_into_the_search() {
             if pauses { 1020 * US } else { 20 * US }
         }
     };
-    let asked = RealTime { confirm: Some(10), ..in_fifths() };
-    let search = search_on(asked, make).0.unwrap().search.unwrap();
+    let requested = RealTime { confirm: Some(10), ..in_fifths() };
+    let search = search_on(requested, make).0.unwrap().search.unwrap();
     let first = &search.unconfirmed[0];
     assert!((20.0..20.5).contains(&first.period_us) && first.missed > 0, "{first:?}");
     // More than 1 % of its 100 000 instances were missed soon, so the rest was not run.
@@ -163,8 +163,8 @@ fn where_nothing_holds_no_period_is_called_sustained() {
     let over_ps = when_over_ps();
     // Every instance takes longer than the longest period that is tried, a tenth of a second.
     let make = || move |_, now_ps| if now_ps >= over_ps { 200_000 * US } else { 20 * US };
-    let asked = RealTime { confirm: Some(2), ..in_fifths() };
-    let search = search_on(asked, make).0.unwrap().search.unwrap();
+    let requested = RealTime { confirm: Some(2), ..in_fifths() };
+    let search = search_on(requested, make).0.unwrap().search.unwrap();
     assert_eq!((search.shortest_sustained_us, search.confirmation), (None, None));
     assert!(!search.unconfirmed.is_empty() && !search.proven);
     assert_eq!((search.miss_rate_max, search.confirm_times), (None, 2));

@@ -117,14 +117,14 @@ fn search_for(job: Job, pauses_per_s: [f64; 2], seed: u64, real_time: RealTime) 
 fn share_missed(job: Job, pauses_per_s: [f64; 2], period_us: f64, seconds: f64) -> f64 {
     let (mut missed, mut instances) = (0, 0);
     for seed in 0..4 {
-        let asked = RealTime {
+        let requested = RealTime {
             period_s: Some(period_us / 1e6),
             instances: Some((seconds / 4.0 * 1e6 / period_us) as u64),
             // No trial ends early, whatever it misses.
             miss_rate: 0.999,
             ..RealTime::default()
         };
-        let trial = search_for(job, pauses_per_s, 1_000_000 + seed, asked).trials[0].clone();
+        let trial = search_for(job, pauses_per_s, 1_000_000 + seed, requested).trials[0].clone();
         missed += trial.missed;
         instances += trial.instances;
     }
@@ -151,9 +151,9 @@ fn coverage(job: Job, machine: [f64; 2], limit_s: f64, searches: u64) -> Coverag
     const WANTED: f64 = 0.01;
     let mut all = Coverage::default();
     for seed in 0..searches {
-        let asked =
+        let requested =
             RealTime { search_limit_s: Some(limit_s), miss_rate: WANTED, ..RealTime::default() };
-        let search = search_for(job, machine, seed, asked);
+        let search = search_for(job, machine, seed, requested);
         let truth = |us: f64| share_missed(job, machine, us, TRUTH_S.min(1e-6 * us * INSTANCES));
         let lower = search.longest_refused_us;
         let upper = search.shortest_sustained_us;

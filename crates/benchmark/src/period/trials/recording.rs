@@ -30,7 +30,7 @@ impl TrialRunner<'_, '_> {
             alone.extend(self.back_to_back(1)?.responses_ps);
         }
         let segment = self.recorded(instances)?;
-        match Forecast::new(&segment, &alone, self.known.clone(), self.wanted, explains) {
+        match Forecast::new(&segment, &alone, self.basis.clone(), self.wanted, explains) {
             Ok(forecast) => self.forecast = Some(forecast),
             Err(why) => self.no_forecast = Some(why),
         }

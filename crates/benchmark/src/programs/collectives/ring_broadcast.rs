@@ -81,8 +81,8 @@ mod tests {
         for ranks in [2, 4, 8, 64] {
             for place in 0..ranks {
                 assert_eq!(place_of(rank_at(place, ranks), ranks), place);
-                let apart = rank_at(place, ranks) ^ rank_at((place + 1) % ranks, ranks);
-                assert_eq!(apart.count_ones(), 1, "place {place} of {ranks}");
+                let difference = rank_at(place, ranks) ^ rank_at((place + 1) % ranks, ranks);
+                assert_eq!(difference.count_ones(), 1, "place {place} of {ranks}");
             }
         }
     }

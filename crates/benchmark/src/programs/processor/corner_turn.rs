@@ -25,8 +25,8 @@ pub(in crate::programs) const CORNER_TURN_MEMORY: Benchmark = Benchmark {
         size_bytes: None,
     }],
     cases: |_| {
-        let sides = |way: &'static str| {
-            SIDES.map(|side| case([("way", way.into()), ("side", side.into())]))
+        let sides = |order: &'static str| {
+            SIDES.map(|side| case([("way", order.into()), ("side", side.into())]))
         };
         PLACES.into_iter().flat_map(sides).collect()
     },
@@ -58,7 +58,7 @@ const SIDES: [u64; 4] = [128, 512, 1000, 4096];
 
 fn turn(bench: &mut Bench<'_>) -> Result<()> {
     let side = bench.number("side")?;
-    let in_place = choice(bench, "way", &PLACES, |way| way)? == PLACES[1];
+    let in_place = choice(bench, "way", &PLACES, |name| name)? == PLACES[1];
     let bytes = side * side * size_of::<u64>();
     let (mut input, mut output) = (Buffer::try_zeroed(bytes)?, Buffer::try_zeroed(bytes)?);
     input.elements_mut::<u64>().iter_mut().zip(0..).for_each(|(element, at)| *element = at);
@@ -97,7 +97,7 @@ const ROWS: usize = 512;
 const ORDERS: [&str; 2] = ["apart", "fused"];
 
 fn fft_cases(_: &Scope) -> Vec<Case> {
-    ORDERS.into_iter().map(|way| case([("way", way.into())])).collect()
+    ORDERS.into_iter().map(|order| case([("way", order.into())])).collect()
 }
 
 /// Matrices of both variants.
@@ -130,7 +130,7 @@ impl Matrices {
 }
 
 fn fft_and_turn(bench: &mut Bench<'_>) -> Result<()> {
-    let fused = choice(bench, "way", &ORDERS, |way| way)? == ORDERS[1];
+    let fused = choice(bench, "way", &ORDERS, |name| name)? == ORDERS[1];
     check_both_ways()?;
     let mut matrices = Matrices::new()?;
     let operations = nominal_operations(ROWS) * ROWS as f64;
@@ -143,13 +143,13 @@ fn fft_and_turn(bench: &mut Bench<'_>) -> Result<()> {
 }
 
 fn check_both_ways() -> Result<()> {
-    let (mut fused, mut apart) = (Matrices::new()?, Matrices::new()?);
-    for (matrices, is_fused) in [(&mut fused, true), (&mut apart, false)] {
+    let (mut fused, mut separate) = (Matrices::new()?, Matrices::new()?);
+    for (matrices, is_fused) in [(&mut fused, true), (&mut separate, false)] {
         matrices.fill();
         matrices.run(is_fused).map_err(failed)?;
     }
     let found = fused.turned.elements::<Complex32>().iter();
-    let mut pairs = found.zip(apart.turned.elements::<Complex32>());
+    let mut pairs = found.zip(separate.turned.elements::<Complex32>());
     // The largest value is the sum of a row, about half of its points.
     match pairs.position(|(a, b)| (a - b).norm() > 1e-5 * ROWS as f32) {
         None => Ok(()),

@@ -64,8 +64,8 @@ fn cases(_: &Scope) -> Vec<Case> {
     for (instance, _) in INSTANCES {
         for variant in Variant::ALL {
             cases.extend(LENGTHS.map(|points| {
-                let (instance, way) = (instance.into(), variant.name().into());
-                case([("instance", instance), ("way", way), ("points", points.into())])
+                let (instance, variant_name) = (instance.into(), variant.name().into());
+                case([("instance", instance), ("way", variant_name), ("points", points.into())])
             }));
         }
     }

@@ -33,10 +33,10 @@ const BLOCK: usize = 4096;
 
 fn cases(_: &Scope) -> Vec<Case> {
     let mut cases = Vec::new();
-    for way in Variant::ALL {
+    for variant in Variant::ALL {
         cases.extend(TYPICAL_SIZES.map(|(points, fold)| {
             let (points, fold) = (points as u64, fold as u64);
-            case([("way", way.name().into()), ("points", points.into()), ("fold", fold.into())])
+            case([("way", variant.name().into()), ("points", points.into()), ("fold", fold.into())])
         }));
     }
     cases
@@ -44,11 +44,11 @@ fn cases(_: &Scope) -> Vec<Case> {
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let (points, fold) = (bench.number("points")?, bench.number("fold")?);
-    let way = choice(bench, "way", &Variant::ALL, Variant::name)?;
+    let variant = choice(bench, "way", &Variant::ALL, Variant::name)?;
     let instances = (BLOCK / points).max(1);
     let input: Vec<Complex32> = (0..instances * points).map(sample).collect();
     let mut output = vec![Complex32::default(); instances * fold];
-    let mut plan = planned(points, fold, way)?;
+    let mut plan = planned(points, fold, variant)?;
     check(&input, points, fold, &mut plan)?;
 
     let operations = foldfft_operations(points, fold);
@@ -65,9 +65,9 @@ fn sample(at: usize) -> Complex32 {
     Complex32::new((at as f32 * 0.7).sin(), (at as f32 * 1.3).cos())
 }
 
-fn planned(points: usize, fold: usize, way: Variant) -> Result<FoldFft> {
+fn planned(points: usize, fold: usize, variant: Variant) -> Result<FoldFft> {
     let window = (0..points).map(|at| sample(at).re).collect();
-    FoldFft::new(window, (0..fold).map(sample).collect(), way).map_err(failed)
+    FoldFft::new(window, (0..fold).map(sample).collect(), variant).map_err(failed)
 }
 
 /// Largest difference between two variants of a computation in single precision, as a share of the largest value.

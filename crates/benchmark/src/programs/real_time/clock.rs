@@ -33,7 +33,7 @@ pub(in crate::programs) const CLOCK: Benchmark = Benchmark {
         --duration sets the time of the measurement (default 1 s); above 5 s, results are reported repeatedly, so \
         an interrupted run keeps them. The paper measures for half an hour.",
     source: paper::MITRE.part("section 4.2"),
-    ranks: RankRule::EveryProcessorUnlessAsked,
+    ranks: RankRule::EveryProcessorUnlessRequested,
     placement: Placement::InOrder,
     view: View::Pauses,
     cases: once,

@@ -10,9 +10,9 @@ use crate::data::Blocks;
 use crate::declaration::{Benchmark, Group, Repeats};
 use crate::options::PERIODS;
 use crate::paper;
-use crate::period::{self, Deadlines, Known, SearchOutcome, Trial, derived};
+use crate::period::{self, Deadlines, SearchBasis, SearchOutcome, Trial, derived};
 use crate::pipeline::{
-    Member, Mode, Profile, SETTLING, WAYS, computing_us, in_rounds, profile, source_of,
+    Member, Mode, Profile, SETTLING, VARIANTS, computing_us, in_rounds, profile, source_of,
 };
 use crate::program::Program;
 use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
@@ -95,7 +95,7 @@ fn lasts_s(settings: &Settings, _: &Parameters) -> f64 {
     let real_time = &settings.real_time;
     // The limit of a search includes the rounds.
     let is_limited = real_time.period_s.is_none() && real_time.search_limit_s.is_some();
-    let rounds_s = if is_limited { 0.0 } else { period::rounds_last_s(settings, WAYS.len()) };
+    let rounds_s = if is_limited { 0.0 } else { period::rounds_last_s(settings, VARIANTS.len()) };
     rounds_s + period::lasts_s(settings) + PROFILED_S
 }
 
@@ -108,10 +108,11 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let synchronised = bench.step.parameters.get(MODE) == Some(&Mode::Synchronised.name().into());
     let mode = if synchronised { Mode::Synchronised } else { Mode::SelfTimed };
     let mut member = Member::new(&chain, mode, bench.settings.seed, bench.rank)?;
-    let mut in_a_way = |way: usize, rank: &mut dyn Rank, trial: &Trial, late: &mut Deadlines| {
-        member.keep_up(WAYS[way], rank, trial, late)
-    };
-    let rounds = period::back_to_back(bench, WAYS.len(), &mut in_a_way)?;
+    let mut in_variant =
+        |variant: usize, rank: &mut dyn Rank, trial: &Trial, late: &mut Deadlines| {
+            member.keep_up(VARIANTS[variant], rank, trial, late)
+        };
+    let rounds = period::back_to_back(bench, VARIANTS.len(), &mut in_variant)?;
     flowing(bench, (&chain, copies), &mut member, mode, (begun, &rounds))
 }
 
@@ -162,11 +163,11 @@ fn flowing(
     };
     let (waiting, settling) = (chain.backlog as u64, SETTLING as usize);
     let stages = level_names(chain);
-    let known = Known { each, begun: Some(begun), waiting, settling, source, stages };
+    let basis = SearchBasis { each, begun: Some(begun), waiting, settling, source, stages };
     let mut body = |rank: &mut dyn Rank, trial: &Trial, deadlines: &mut Deadlines| {
         member.keep_up(mode, rank, trial, deadlines)
     };
-    let found = period::find_knowing(bench, known, &mut body)?;
+    let found = period::find_from(bench, basis, &mut body)?;
     let period_us = found.search.as_ref().and_then(|search| search.shortest_sustained_us);
     let profile = profiled(bench, (chain, period_us), member, mode, &found)?;
     let computing_us = (bench.shape.me == 0).then(|| computing_us(rounds)).flatten();

@@ -54,9 +54,9 @@ const SIGNAL_BYTES: u64 = WORD as u64;
 const NUMBER: u32 = 1;
 
 fn cases(scope: &Scope) -> Vec<Case> {
-    let of = |way: &'static str| {
+    let of = |access: &'static str| {
         let named =
-            move |case: Case| Case { parameters: [(WAY.into(), way.into())].into(), ..case };
+            move |case: Case| Case { parameters: [(WAY.into(), access.into())].into(), ..case };
         sized(scope, &[8, 64, 1 << 10, 64 << 10]).into_iter().map(named)
     };
     let signals = of(SIGNAL).take(1).map(|case| Case { size_bytes: SIGNAL_BYTES, ..case });
@@ -75,13 +75,13 @@ struct Open {
 
 fn measure(bench: &mut Bench<'_>) -> Result<()> {
     let program = bench.definition.program;
-    let way = bench.step.parameters.get(WAY).map(ToString::to_string).unwrap_or_default();
-    if way == MESSAGE {
+    let access = bench.step.parameters.get(WAY).map(ToString::to_string).unwrap_or_default();
+    if access == MESSAGE {
         let program = Program { event: round_trip, ..program };
         let outcome = bench.sampled(program)?;
         return bench.report(program, outcome, Default::default());
     }
-    let event = match &way[..] {
+    let event = match &access[..] {
         BLOCK => block,
         SIGNAL => signal,
         MEMORY => memory,
@@ -93,17 +93,17 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
         (bench.shape.size, bench.settings.seed, bench.shape.me, bench.shape.peer());
     let (mut sent, mut room) = (vec![0; size], vec![0; size]);
     // The first word of memory is the number of the event.
-    let first = if way == MEMORY { WORD.min(size) } else { 0 };
+    let first = if access == MEMORY { WORD.min(size) } else { 0 };
     fill(&mut sent[first..], seed, me, 0);
     let outcome = bench.sampled_as(unused, |rank, data| {
         open.events += 1;
         let parts = (&sent[..], &mut room[..]);
         event(&mut open, rank, data, parts).map_err(ClusterError::into_contract)
     })?;
-    if bench.shape.role() != Role::Other && way == BLOCK {
+    if bench.shape.role() != Role::Other && access == BLOCK {
         check_block(&room, seed, (peer, 0), "the block", me)?;
     }
-    if bench.shape.role() != Role::Other && way == MEMORY {
+    if bench.shape.role() != Role::Other && access == MEMORY {
         check_block(&room[first..], seed, (peer, 0), "the memory", me)?;
     }
     open.cluster.safe_exit(bench.rank).map_err(ClusterError::into_contract)?;

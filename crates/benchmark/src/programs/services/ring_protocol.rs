@@ -57,9 +57,9 @@ const ROOT: usize = 0;
 const MESSAGE_TAG: u32 = 0;
 
 fn cases(scope: &Scope) -> Vec<Case> {
-    let of = |way: &'static str| {
+    let of = |call: &'static str| {
         let named =
-            move |case: Case| Case { parameters: [(WAY.into(), way.into())].into(), ..case };
+            move |case: Case| Case { parameters: [(WAY.into(), call.into())].into(), ..case };
         sized(scope, &[8, 1 << 10, 8 << 10, 64 << 10]).into_iter().map(named)
     };
     [UNICASTS, MULTICAST, BROADCAST, ALLGATHER].into_iter().flat_map(of).collect()
@@ -73,8 +73,8 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
     if ranks > RING_NODES_MAX {
         return bench.skip(format!("a ring has at most {RING_NODES_MAX} nodes"));
     }
-    let way = bench.step.parameters.get(WAY).map(ToString::to_string).unwrap_or_default();
-    let event: Event = match &way[..] {
+    let call = bench.step.parameters.get(WAY).map(ToString::to_string).unwrap_or_default();
+    let event: Event = match &call[..] {
         UNICASTS => unicasts,
         MULTICAST => multicast,
         BROADCAST => |node, block, _| node.broadcast(ROOT, block),
@@ -82,7 +82,7 @@ fn measure(bench: &mut Bench<'_>) -> Result<()> {
         _ => return Err(bench.unknown(WAY)),
     };
     let (program, seed) = (bench.definition.program, bench.settings.seed);
-    let gathers = way == ALLGATHER;
+    let gathers = call == ALLGATHER;
     let mut block = vec![0; size];
     if gathers || me == ROOT {
         fill(&mut block, seed, me, 0);

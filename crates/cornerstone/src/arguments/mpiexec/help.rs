@@ -1,6 +1,6 @@
 //! The help of mpiexec and the page docs/mpiexec.md, from the table of options.
 
-use super::known::{Known, Meaning, PARTS};
+use super::options::{Meaning, MpiexecOption, PARTS};
 
 const BEGIN: &str = "\
 Options, with one dash or two; a value may also follow a '='. For the program that follows:";
@@ -38,13 +38,13 @@ const WIDTH: usize = 100;
 /// Returns the help after the usage.
 pub(super) fn text() -> String {
     let mut text = String::from(BEGIN);
-    let is_of_program = |known: &Known| match known.meaning {
+    let is_of_program = |option: &MpiexecOption| match option.meaning {
         Meaning::Done(action, _) => action.is_of_program(),
         _ => false,
     };
     let done = |of_program: bool| {
         let options = PARTS.iter().flat_map(|(_, options)| *options);
-        options.filter(move |known| is_of_program(known) == of_program).filter_map(line)
+        options.filter(move |option| is_of_program(option) == of_program).filter_map(line)
     };
     done(true).for_each(|line| text += &line);
     text += "\n\nFor all programs, before the first ':':";
@@ -53,11 +53,11 @@ pub(super) fn text() -> String {
 }
 
 /// Returns the lines of an option that is carried out, each after the end of the line before.
-fn line(known: &Known) -> Option<String> {
-    let Meaning::Done(_, words) = known.meaning else { return None };
-    let names: Vec<String> = known.names.iter().map(|name| format!("-{name}")).collect();
+fn line(option: &MpiexecOption) -> Option<String> {
+    let Meaning::Done(_, words) = option.meaning else { return None };
+    let names: Vec<String> = option.names.iter().map(|name| format!("-{name}")).collect();
     let head =
-        [&[names.join(", ")], &known.values.iter().map(|v| v.to_string()).collect::<Vec<_>>()[..]];
+        [&[names.join(", ")], &option.values.iter().map(|v| v.to_string()).collect::<Vec<_>>()[..]];
     let head = head.concat().join(" ");
     let mut line = format!("\n  {head:<width$}", width = COLUMN - 2);
     if head.len() + 2 > COLUMN {
@@ -81,10 +81,10 @@ pub(super) fn tables() -> String {
     let mut text = String::new();
     for (title, options) in PARTS {
         text += &format!("\n## {title}\n\n| option | what happens |\n|---|---|\n");
-        for known in options {
-            let names: Vec<String> = known.names.iter().map(|name| format!("`-{name}`")).collect();
-            let values: String = known.values.iter().map(|value| format!(" {value}")).collect();
-            let what = match known.meaning {
+        for option in options {
+            let names: Vec<String> = option.names.iter().map(|name| format!("`-{name}`")).collect();
+            let values: String = option.values.iter().map(|value| format!(" {value}")).collect();
+            let what = match option.meaning {
                 Meaning::Done(_, words) => words.to_owned(),
                 Meaning::Needless(why) => format!("needless: {why}"),
                 Meaning::Ignored(why) => format!("no effect, a note says so: {why}"),

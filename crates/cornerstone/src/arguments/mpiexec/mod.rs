@@ -1,10 +1,10 @@
 //! Translates the options of `mpiexec`, as the standard and other MPIs have them, to those of `launch`. The table in
-//! [`known`] decides what becomes of each (docs/decisions/0070).
+//! [`options`] decides what becomes of each (docs/decisions/0070).
 
 mod configuration;
 mod help;
 mod hosts;
-mod known;
+mod options;
 mod output;
 mod places;
 mod reader;
@@ -238,16 +238,16 @@ const SIMILAR: f64 = 0.8;
 
 /// Returns the failure of an option that nobody knows, with the one that is most like it.
 fn unknown(text: &str) -> Failure {
-    let meant = nearest(text).map(|known| format!("did you mean {known}? "));
+    let meant = nearest(text).map(|nearest| format!("did you mean {nearest}? "));
     Failure::usage(format!("mpiexec does not know the option '{text}'"))
         .hint(format!("{}`mpiexec -help` lists the options", meant.unwrap_or_default()))
 }
 
 /// Returns the option that is most like an unknown one: of the table, or of `launch`.
 fn nearest(unknown: &str) -> Option<String> {
-    let own = known::all().flat_map(|known| known.names).map(|name| format!("-{name}"));
+    let own = self::options::all().flat_map(|option| option.names).map(|name| format!("-{name}"));
     let command = OptionsOfLaunch::command();
-    let others = command.get_arguments().filter_map(|known| known.get_long());
+    let others = command.get_arguments().filter_map(|option| option.get_long());
     let options: Vec<String> = own.chain(others.map(|name| format!("--{name}"))).collect();
     let unknown = unknown.split('=').next().unwrap_or_default();
     let names = options.iter().map(|option| option.trim_start_matches('-'));
@@ -259,8 +259,8 @@ fn nearest(unknown: &str) -> Option<String> {
 pub(crate) fn read_launch(words: Vec<OsString>) -> Result<LaunchArguments, Failure> {
     let wrong = |error: clap::Error| {
         let text = error.to_string();
-        let told = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-        Failure::usage(format!("mpiexec: {told}")).hint("`mpiexec -help` lists the options")
+        let problem = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        Failure::usage(format!("mpiexec: {problem}")).hint("`mpiexec -help` lists the options")
     };
     let matches = OptionsOfLaunch::command().try_get_matches_from(words).map_err(wrong)?;
     OptionsOfLaunch::from_arg_matches(&matches).map(|read| read.arguments).map_err(wrong)

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::{Arg, CommandFactory};
 
 use super::hosts::{self, NamedHost};
-use super::known::{self, Action, Known, Meaning};
+use super::options::{self, Action, Meaning, MpiexecOption};
 use super::places::Places;
 use super::{OptionsOfLaunch, output, unknown, values};
 use crate::failure::Failure;
@@ -85,13 +85,13 @@ impl Reader<'_> {
                 Some((name, value)) => (name, Some(value)),
                 None => (name, None),
             };
-            let Some(known) = known::find(name) else {
+            let Some(entry) = options::find(name) else {
                 self.is_of_all(&text)?;
                 self.launch(&text)?;
                 continue;
             };
             let option = text.split('=').next().unwrap_or_default().to_owned();
-            match self.take(known, &option, value, &mut section)? {
+            match self.take(entry, &option, value, &mut section)? {
                 None => {}
                 Some(read) => return Ok(read),
             }
@@ -112,14 +112,14 @@ impl Reader<'_> {
     /// Takes a known option. Returns what ends the section, if it does.
     fn take(
         &mut self,
-        known: &Known,
+        entry: &MpiexecOption,
         option: &str,
         value: Option<&str>,
         section: &mut Section,
     ) -> Result<Option<Read>, Failure> {
-        let mut given = self.values(known, option, value)?;
+        let mut given = self.values(entry, option, value)?;
         let written = [&[OsString::from(option)], &given[..]].concat().join(OsStr::new(" "));
-        let action = match known.meaning {
+        let action = match entry.meaning {
             Meaning::Done(action, _) => action,
             Meaning::Needless(why) => {
                 self.general.needless.push((written.to_string_lossy().into_owned(), why.into()));
@@ -155,17 +155,17 @@ impl Reader<'_> {
     /// Returns the values of an option.
     fn values(
         &mut self,
-        known: &Known,
+        entry: &MpiexecOption,
         option: &str,
         value: Option<&str>,
     ) -> Result<Vec<OsString>, Failure> {
-        match (value, known.values) {
+        match (value, entry.values) {
             (None, values) => {
                 let mut given = Vec::new();
                 for _ in values {
                     given.push(self.value(option)?);
                     // `NAME=VALUE` in place of `NAME VALUE`.
-                    let is_pair = known.values == ["NAME", "VALUE"];
+                    let is_pair = entry.values == ["NAME", "VALUE"];
                     if is_pair && given[0].as_encoded_bytes().contains(&b'=') {
                         break;
                     }
@@ -175,7 +175,7 @@ impl Reader<'_> {
             (Some(value), [_]) => Ok(vec![value.into()]),
             (Some(_), []) => Err(Failure::usage(format!("mpiexec: {option} takes no value"))),
             (Some(_), _) => Err(Failure::usage(format!("mpiexec: {option} needs blanks"))
-                .hint(format!("write {option} {}", known.values.join(" ")))),
+                .hint(format!("write {option} {}", entry.values.join(" ")))),
         }
     }
 
@@ -310,10 +310,10 @@ impl Reader<'_> {
         let written = text.strip_prefix("--").ok_or_else(|| unknown(text))?;
         let (name, value) = written.split_once('=').map_or((written, None), |(n, v)| (n, Some(v)));
         let command = OptionsOfLaunch::command();
-        let is_it = |known: &&Arg| known.get_long() == Some(name);
-        let known = command.get_arguments().find(is_it).ok_or_else(|| unknown(text))?;
+        let is_it = |entry: &&Arg| entry.get_long() == Some(name);
+        let entry = command.get_arguments().find(is_it).ok_or_else(|| unknown(text))?;
         // A value that may be missing stands behind a '='. The next word is not it.
-        let needs_value = known.get_action().takes_values() && !known.is_require_equals_set();
+        let needs_value = entry.get_action().takes_values() && !entry.is_require_equals_set();
         self.general.options.push(text.into());
         if needs_value && value.is_none() {
             let value = self.value(text)?;

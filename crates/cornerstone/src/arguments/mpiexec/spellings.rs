@@ -3,7 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use super::{Translated, known, read_launch, translate};
+use super::{Translated, options, read_launch, translate};
 
 /// What becomes of a command line.
 enum Outcome {
@@ -265,19 +265,19 @@ fn hosts_of_a_file_have_slots_in_the_ways_of_all_mpis() {
 
 #[test]
 fn no_name_is_in_the_table_twice_and_every_reason_is_there() {
-    let mut names: Vec<&str> = known::all().flat_map(|known| known.names).copied().collect();
+    let mut names: Vec<&str> = options::all().flat_map(|option| option.names).copied().collect();
     names.sort_unstable();
     let before = names.len();
     names.dedup();
     assert_eq!(names.len(), before);
-    for known in known::all() {
-        let words = match known.meaning {
-            known::Meaning::Done(_, words)
-            | known::Meaning::Needless(words)
-            | known::Meaning::Ignored(words)
-            | known::Meaning::Refused(words) => words,
+    for option in options::all() {
+        let words = match option.meaning {
+            options::Meaning::Done(_, words)
+            | options::Meaning::Needless(words)
+            | options::Meaning::Ignored(words)
+            | options::Meaning::Refused(words) => words,
         };
-        assert!(words.len() > 5 && !words.ends_with('.'), "{known:?}");
+        assert!(words.len() > 5 && !words.ends_with('.'), "{option:?}");
     }
 }
 

@@ -45,7 +45,7 @@ fn no_option_that_names_a_path_or_an_address_is_taken_from_a_file() {
         options.iter().filter(|one| names_a_place(one)).map(|one| one.get_id().as_str()).collect();
     assert!(places.len() >= 9, "{places:?}");
     let from_files = places.into_iter().filter(|id| {
-        let (_, source) = SOURCES.iter().find(|(known, _)| known == id).unwrap();
+        let (_, source) = SOURCES.iter().find(|(its_id, _)| its_id == id).unwrap();
         matches!(source, Source::File | Source::FileIf(_))
     });
     // `file` is the chain or the pattern, whose text the results file contains.

@@ -75,11 +75,11 @@ fn validate<'a>(run: &'a Run, states: &TwinState) -> Result<Validation<'a>, Fail
     let made = twin("twin", &part, states)?;
     let twin = fabric_sim::machine::parse("twin", &made.text)
         .map_err(|error| Failure::failed(error.to_string()))?;
-    let asked = run.measurements.iter().filter(|m| {
+    let requested = run.measurements.iter().filter(|m| {
         is_predicted(m) && m.metric == "time" && m.ranks == RANKS && !calibrates(m, &kept)
     });
     let mut found = Validation { held_back: Vec::new(), not_compared: Vec::new() };
-    for measurement in asked {
+    for measurement in requested {
         match states.time_us(measurement) {
             Some(measured_us) => {
                 let twin_us = predict(&twin, measurement)?;

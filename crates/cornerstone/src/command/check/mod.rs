@@ -46,7 +46,7 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
         until: Instant::now()
             + Duration::from_secs_f64(arguments.within.map_or(WITHIN_S, |Seconds(s)| s)),
         interruption: Interruption::watch(),
-        known: history.series(&Search::default()),
+        series: history.series(&Search::default()),
     };
     let measured = check.measure()?;
     let required = period_verdict::requirements_held(&measured);
@@ -98,7 +98,7 @@ struct Check<'a> {
     until: Instant,
     interruption: Interruption,
     /// History of all machines, and of this machine alone once it is known.
-    known: Vec<Series>,
+    series: Vec<Series>,
 }
 
 impl Check<'_> {
@@ -138,18 +138,18 @@ impl Check<'_> {
     fn keep_own_machine(&mut self, run: &Run) -> Result<(), Failure> {
         let machine = Machine::of(run.header());
         let others = self
-            .known
+            .series
             .iter()
             .find(|series| series.machine != machine)
             .map(|one| one.machine.clone());
-        self.known.retain(|series| series.machine == machine);
-        let hosts: BTreeSet<&str> = self.known.iter().flat_map(Series::hosts).collect();
+        self.series.retain(|series| series.machine == machine);
+        let hosts: BTreeSet<&str> = self.series.iter().flat_map(Series::hosts).collect();
         let host = run.header().environment.host.as_str();
         if !hosts.is_empty() && !hosts.contains(host) && machine.processors > 0 {
             let hosts = hosts.into_iter().collect::<Vec<_>>().join(", ");
             note(&format!("note: the history is of the same processor on other hosts ({hosts})"));
         }
-        if !self.known.is_empty() || self.arguments.add {
+        if !self.series.is_empty() || self.arguments.add {
             return Ok(());
         }
         let folder = self.arguments.against.display();
@@ -169,10 +169,10 @@ impl Check<'_> {
     }
 
     fn series(&self, name: &Name) -> Option<&Series> {
-        self.known.iter().find(|series| {
+        self.series.iter().find(|series| {
             let Name { key, metric, unit, fabric: _ } = name;
-            let known = &series.name;
-            known.key == *key && known.metric == *metric && known.unit == *unit
+            let its = &series.name;
+            its.key == *key && its.metric == *metric && its.unit == *unit
         })
     }
 
@@ -228,7 +228,7 @@ impl Check<'_> {
         let measured: BTreeSet<Name> = run.measurements.iter().map(Name::of).collect();
         let run_of = |point: &Point| (point.started.clone(), point.run.clone());
         let related: BTreeSet<_> = self
-            .known
+            .series
             .iter()
             .filter(|series| measured.contains(&series.name))
             .flat_map(|series| series.points.iter().map(run_of))
@@ -238,7 +238,7 @@ impl Check<'_> {
             !measured.contains(&series.name)
                 && series.points.last().is_some_and(|point| latest.contains(&run_of(point)))
         };
-        self.known.iter().filter(is_missing).collect()
+        self.series.iter().filter(is_missing).collect()
     }
 
     /// Returns the measurements of the latest runs at a number's level, as one measurement.

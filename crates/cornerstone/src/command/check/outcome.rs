@@ -87,13 +87,13 @@ impl Outcome<'_> {
 
     /// Returns the text for the terminal.
     pub(super) fn in_words(&self, check: &Check<'_>, run: &Run) -> String {
-        let known =
+        let compared =
             run.measurements.iter().filter(|m| check.series(&Name::of(m)).is_some()).count();
         let limit = percent(check.arguments.threshold.0);
         let mut text = format!(
-            "{} measured, of which {known} {} a level in '{}'\n",
+            "{} measured, of which {compared} {} a level in '{}'\n",
             counted(run.measurements.len(), "number"),
-            if known == 1 { "has" } else { "have" },
+            if compared == 1 { "has" } else { "have" },
             check.arguments.against.display()
         );
         let header = ["measurement", "level", "now", "change"].map(String::from);
@@ -120,10 +120,10 @@ impl Outcome<'_> {
             text +=
                 &format!("\nin the history, and not measured now:\n{}", table(&header, 1, rows));
         }
-        text + &self.conclusion(known, &limit)
+        text + &self.conclusion(compared, &limit)
     }
 
-    fn conclusion(&self, known: usize, limit: &str) -> String {
+    fn conclusion(&self, compared: usize, limit: &str) -> String {
         let mut open = Vec::new();
         if !self.undecided.is_empty() {
             open.push(format!("{} undecided", self.undecided.len()));
@@ -132,7 +132,7 @@ impl Outcome<'_> {
             open.push(format!("{} not measured", self.missing.len()));
         }
         match (self.confirmed.len(), open.is_empty()) {
-            (0, true) if known == 0 => "nothing to compare with yet\n".into(),
+            (0, true) if compared == 0 => "nothing to compare with yet\n".into(),
             (0, true) => format!("nothing is slower by more than {limit}\n"),
             (0, false) => {
                 format!("nothing is known to be slower by more than {limit}: {}\n", open.join(", "))

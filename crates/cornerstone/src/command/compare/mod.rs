@@ -74,9 +74,9 @@ fn against(before: &Run, path: &Path, arguments: &CompareArguments) -> Result<Ou
 fn in_between(compared: &ComparedRuns) -> String {
     let differs =
         |one: &Comparison| !one.exact && matches!(one.verdict, Verdict::Slower | Verdict::Faster);
-    let is_asked = compared.comparisons.iter().any(differs)
+    let is_requested = compared.comparisons.iter().any(differs)
         || compared.open(compared.settings.margin) > 0 && compared.shared.is_some();
-    match is_asked && !compared.settings.paired {
+    match is_requested && !compared.settings.paired {
         true => "the runs were made at different times: `cornerstone compare --measure` separates builds from the state of the machine\n".into(),
         false => String::new(),
     }

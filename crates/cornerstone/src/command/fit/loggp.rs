@@ -85,8 +85,8 @@ fn validation(name: &str, model: &CallModel, few: &[CallTime], more: &[CallTime]
     };
     let (fitted, predicted) = (model.largest_error(few), model.largest_error(more));
     let place = predicted.or(fitted).map_or_else(String::new, |error| {
-        let way = if error.relative > 0.0 { "too long" } else { "too short" };
-        format!("{} on {}: {way}", size(error.at.size_bytes), ranks(error.at.ranks))
+        let direction = if error.relative > 0.0 { "too long" } else { "too short" };
+        format!("{} on {}: {direction}", size(error.at.size_bytes), ranks(error.at.ranks))
     });
     vec![name.into(), error(fitted), error(predicted), place]
 }

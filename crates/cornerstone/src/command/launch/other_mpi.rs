@@ -43,13 +43,13 @@ pub(super) fn warn(
         let linked = loaded(program, environment, is_mpi);
         is_known |= !linked.is_empty();
         if let Some(library) = foreign(&linked) {
-            tell(&format!("'{}'", program.display()), library);
+            warn_of(&format!("'{}'", program.display()), library);
         }
     }
     if is_known { None } else { Lookout::start() }
 }
 
-fn tell(program: &str, library: &Path) {
+fn warn_of(program: &str, library: &Path) {
     note(&format!(
         "cornerstone: warning: {program} uses {}, another MPI's library: each of its ranks is a run of its own\n  \
          hint: build it with this mpicc, or start it by the mpiexec of that MPI",
@@ -85,7 +85,7 @@ impl Lookout {
                 let loaded = orphans::children().first().map(|&rank| mapped(rank));
                 let loaded = loaded.unwrap_or_default();
                 if let Some(library) = foreign(&loaded) {
-                    tell("the program", library);
+                    warn_of("the program", library);
                 }
                 if !loaded.is_empty() {
                     return;
@@ -118,8 +118,8 @@ fn is_mpi(name: &str) -> bool {
 fn is_ours(library: &Path) -> bool {
     let own = ["libmpi_abi.so.1", "libmpi_abi.so"].map(|name| preloaded::find(name, "libmpi-abi"));
     let folder = |path: &Path| Some(path.canonicalize().ok()?.parent()?.to_path_buf());
-    let is_beside = |own: &PathBuf| folder(own).is_some() && folder(own) == folder(library);
+    let is_same_folder = |own: &PathBuf| folder(own).is_some() && folder(own) == folder(library);
     let contains_mark =
         |bytes: Vec<u8>| bytes.windows(OUR_MARK.len()).any(|piece| piece == OUR_MARK);
-    own.iter().flatten().any(is_beside) || fs::read(library).is_ok_and(contains_mark)
+    own.iter().flatten().any(is_same_folder) || fs::read(library).is_ok_and(contains_mark)
 }

@@ -174,7 +174,7 @@ fn row(range: &PlanRange) -> Vec<String> {
         _ => "",
     };
     let own_first = range.collective == Collective::AllToAll && range.own_block_first;
-    let way = match range.transport {
+    let transport = match range.transport {
         Transport::Boards if own_first => "boards, own block first",
         other => transport(other),
     };
@@ -187,7 +187,7 @@ fn row(range: &PlanRange) -> Vec<String> {
         Owners::Processors => "a share each processor",
     };
     let pieces = range.piece_bytes.map_or(String::new(), size);
-    vec![name.into(), way.into(), owners.into(), from(range), pieces]
+    vec![name.into(), transport.into(), owners.into(), from(range), pieces]
 }
 
 /// Returns the length from which on a range applies. Many ranges are for lengths above a round one.

@@ -27,7 +27,7 @@ use session::Session;
 /// Executes the measurements that the arguments request. Under the launcher of an MPI every process calls this: the
 /// first one measures, and the others are its ranks.
 pub(crate) fn execute(arguments: RunArguments) -> Result<ExitCode, Failure> {
-    if !mpi::is_asked_for(&arguments) {
+    if !mpi::is_requested(&arguments) {
         return measure(arguments);
     }
     match mpi::join(&arguments)? {

@@ -22,7 +22,7 @@ const SHORTEST_S: f64 = 0.05;
 const SHORTEST_OF_MORE_S: f64 = 0.02;
 /// Number of launches that make an interval informative. It leaves out the launches at both ends, and shows states of
 /// the machine that last for some launches.
-const TELLING: u32 = 10;
+const INFORMATIVE: u32 = 10;
 /// Maximum number of launches. On a machine whose speed changes, two runs of much fewer are seldom decided.
 const MOST: u32 = 100;
 /// As [`MOST`], if launches are distributed over a given time.
@@ -47,7 +47,7 @@ impl Rounds {
             (true, _) => Rounds::exactly(affordable.clamp(1, MOST_SPREAD)),
             (false, Some(_)) => Rounds::exactly(needed.min(affordable)),
             (false, None) => {
-                let enough = needed.max(TELLING);
+                let enough = needed.max(INFORMATIVE);
                 let more = if affordable < enough { 0 } else { of_at_least(SHORTEST_OF_MORE_S) };
                 let fewest = enough.min(affordable);
                 Rounds { fewest, most: more.min(MOST).max(fewest) }

@@ -1,7 +1,7 @@
 //! `tradeoff --program`: the benefit of other systems for a recorded program, which is replayed on each.
 
+mod output;
 mod page;
-mod telling;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -117,8 +117,8 @@ pub(super) fn execute(arguments: &TradeoffArguments, file: &Path) -> Result<Exit
         systems: replayed,
     };
     print(&match arguments.format {
-        Format::Table => telling::in_words(&comparison),
-        Format::Csv => telling::as_csv(&comparison),
+        Format::Table => output::in_words(&comparison),
+        Format::Csv => output::as_csv(&comparison),
         Format::Json => serde_json::to_string_pretty(&comparison).expect("plain data") + "\n",
     })?;
     if let Some(page) = &arguments.report {

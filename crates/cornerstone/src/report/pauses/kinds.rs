@@ -33,8 +33,8 @@ impl Kinds {
         for (lane, kind) in lanes.iter().enumerate().flat_map(|(lane, of)| {
             of.sorted.kinds.iter().enumerate().map(move |(place, kind)| ((lane, place), kind))
         }) {
-            match kinds.iter_mut().find(|known| are_alike(&known.example, kind)) {
-                Some(known) => known.on.push(lane),
+            match kinds.iter_mut().find(|one| are_alike(&one.example, kind)) {
+                Some(one) => one.on.push(lane),
                 None => kinds.push(Kind { example: kind.clone(), on: vec![lane] }),
             }
         }

@@ -26,7 +26,7 @@ struct Message {
 #[derive(Clone, Copy, PartialEq)]
 enum News {
     Left { from: (usize, usize), block: usize },
-    Asked { from: (usize, usize), by: usize },
+    Requested { from: (usize, usize), by: usize },
     Arrived { level: usize, member: usize, block: usize },
 }
 
@@ -113,7 +113,7 @@ impl<'a> World<'a> {
     /// Does one thing that can be done now. Returns whether there was one.
     fn advance(&mut self) -> bool {
         self.end_one()
-            || self.ask_one()
+            || self.request_one()
             || self.send_one()
             || self.hear_one(true)
             || self.begin_one()
@@ -158,7 +158,7 @@ impl<'a> World<'a> {
                 self.messages.swap_remove(at);
             let is_own = receiver.is_none();
             match asks {
-                true => self.send(is_own, from, News::Asked { from, by: member }),
+                true => self.send(is_own, from, News::Requested { from, by: member }),
                 false => {
                     let level = from.0 + 1;
                     self.send(is_own, (level, member), News::Arrived { level, member, block });
@@ -187,7 +187,7 @@ impl<'a> World<'a> {
 
     fn hear(&mut self, news: News) {
         match news {
-            News::Asked { from, by } => self.parts[from.0][from.1].credit[by] += 1,
+            News::Requested { from, by } => self.parts[from.0][from.1].credit[by] += 1,
             News::Arrived { level, member, block } => self.parts[level][member].arrived[block] += 1,
             News::Left { from, block } => self.left(from, block),
         }
@@ -201,7 +201,7 @@ impl<'a> World<'a> {
                 level.ranks.iter().zip(parts).filter(move |(own, _)| **own == rank)
             });
             let is_queued = parts.any(|(_, part)| !part.queue.is_empty());
-            let wanted = |news: &News| !only_requests || matches!(news, News::Asked { .. });
+            let wanted = |news: &News| !only_requests || matches!(news, News::Requested { .. });
             let at = self.news[rank].iter().position(wanted);
             let Some(at) = at.filter(|_| self.free(rank) && (is_queued || !only_requests)) else {
                 continue;
@@ -258,7 +258,7 @@ impl<'a> World<'a> {
     }
 
     /// Asks for a block for which there is room.
-    fn ask_one(&mut self) -> bool {
+    fn request_one(&mut self) -> bool {
         for level in 1..self.levels.len() {
             for member in 0..self.parts[level].len() {
                 let (before, own) = (&self.levels[level - 1], &self.levels[level]);
@@ -286,8 +286,8 @@ impl<'a> World<'a> {
         for level in 0..self.levels.len() - 1 {
             for member in 0..self.parts[level].len() {
                 let part = &self.parts[level][member];
-                let is_asked = |&(to, _): &(usize, usize)| part.credit[to] > 0;
-                let at = part.queue.iter().position(is_asked);
+                let is_requested = |&(to, _): &(usize, usize)| part.credit[to] > 0;
+                let at = part.queue.iter().position(is_requested);
                 let Some(at) = at.filter(|_| self.free(self.levels[level].ranks[member])) else {
                     continue;
                 };

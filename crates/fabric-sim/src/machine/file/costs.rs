@@ -74,7 +74,7 @@ pub(super) fn processor(place: &Place<'_>, file: &FileProcessor) -> Result<Proce
 }
 
 fn rate_of(work: &[(WorkKind, Piecewise)], kind: WorkKind) -> Option<Piecewise> {
-    work.iter().find(|(known, _)| *known == kind).map(|(_, cost)| cost.clone())
+    work.iter().find(|(its_kind, _)| *its_kind == kind).map(|(_, cost)| cost.clone())
 }
 
 pub(super) fn endpoint(place: &Place<'_>, file: &FileEndpoint) -> Result<NodeCosts, FileError> {

@@ -7,7 +7,7 @@ use crate::sci::packet::ECHO_SYMBOLS;
 const NODES: u32 = 6;
 
 /// Returns the links from a node to another. Each has the number of the node that sends over it.
-fn way(from: u32, to: u32) -> impl Iterator<Item = usize> {
+fn route(from: u32, to: u32) -> impl Iterator<Item = usize> {
     let count = (to + NODES - from - 1) % NODES + 1;
     (0..count).map(move |step| ((from + step) % NODES) as usize)
 }
@@ -24,9 +24,9 @@ fn links_carry_each_packet_and_its_echo_once_and_nothing_else() {
         let mut packets = [0u64; NODES as usize];
         // A packet goes to its target; its echo, if it has one, goes over the other links. An idle symbol follows each.
         let mut crosses = |from: u32, to: u32, length: u32, has_echo: bool| {
-            let echo = has_echo.then(|| (way(to, from), ECHO_SYMBOLS));
-            for (ways, length) in [(way(from, to), length)].into_iter().chain(echo) {
-                for link in ways {
+            let echo = has_echo.then(|| (route(to, from), ECHO_SYMBOLS));
+            for (routes, length) in [(route(from, to), length)].into_iter().chain(echo) {
+                for link in routes {
                     symbols[link] += u64::from(length) + 1;
                     packets[link] += 1;
                 }

@@ -106,15 +106,15 @@ fn a_crossbar_makes_one_ring_of_two() {
     // The path is host 1, both sides of the agent of ring 0, and those of the agent of ring 1. The inner ring is 0, 1,
     // controller.
     let move_64 = TransactionKind::Move(64);
-    let apart = time_of(&mut engine, (1, 2), move_64);
+    let separate = time_of(&mut engine, (1, 2), move_64);
     let agent = 48 + 640 + 64;
-    assert_eq!(apart, 2 * agent + 48 + 640 + 300);
+    assert_eq!(separate, 2 * agent + 48 + 640 + 300);
     time_of(&mut engine, (0, controller), TransactionKind::Join(0, 1));
     // Now host 1 is followed by its agent, which is followed by the first host of ring 1.
     assert_eq!(time_of(&mut engine, (1, 2), move_64), 64 + 48 + 640 + 300);
     assert_eq!(time_of(&mut engine, (3, 0), move_64), 64 + 48 + 640 + 300);
     time_of(&mut engine, (3, controller), TransactionKind::Separate(1, 0));
-    assert_eq!(time_of(&mut engine, (1, 2), move_64), apart);
+    assert_eq!(time_of(&mut engine, (1, 2), move_64), separate);
 }
 
 #[test]

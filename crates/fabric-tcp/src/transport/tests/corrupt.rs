@@ -54,7 +54,7 @@ fn a_malformed_frame_closes_the_connection_and_calls_that_need_it_name_the_reaso
     let received = victim.engine.post_receive(any, lend_mut(&mut room), false).unwrap();
     victim.other.write_all(&[99; HEADER_BYTES]).unwrap();
     let begin = Instant::now();
-    while !victim.engine.is_hopeless(received) {
+    while !victim.engine.cannot_complete(received) {
         assert!(begin.elapsed() < HANG, "the connection is not closed");
         victim.engine.poll().unwrap();
     }

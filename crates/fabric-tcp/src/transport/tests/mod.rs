@@ -174,7 +174,7 @@ fn a_rank_that_waits_for_itself_learns_that_it_would_wait_for_ever() {
     let engine = &mut ranks.engines[0];
     let data = [1];
     let own = send(engine, 0, 5, &data, Completion::Synchronous);
-    assert!(!engine.is_hopeless(own), "it may still be received");
+    assert!(!engine.cannot_complete(own), "it may still be received");
     assert!(matches!(engine.wait_any(&[own]), Err(Error::Deadlock { .. })));
 }
 
@@ -216,15 +216,15 @@ fn a_rank_that_has_left_sends_no_messages_of_its_own_but_joint_work_continues() 
     let (one, all) = (selector(0, Some(1), None), selector(0, None, None));
     let mut room = [0; 4];
     let received = ranks.engines[0].post_receive(one, lend_mut(&mut room), false).unwrap();
-    assert!(!ranks.engines[0].any_has_left() && !ranks.engines[0].is_hopeless(received));
+    assert!(!ranks.engines[0].any_has_left() && !ranks.engines[0].cannot_complete(received));
     ranks.engines[1].leave().unwrap();
     ranks.poll_until("rank 1's leave", |engines| engines[0].any_has_left());
-    assert!(ranks.engines[0].is_hopeless(received));
+    assert!(ranks.engines[0].cannot_complete(received));
     assert!(ranks.engines[0].none_will_send(&one) && !ranks.engines[0].none_will_send(&all));
     ranks.engines[2].leave().unwrap();
     ranks.poll_until("rank 2's leave", |engines| engines[0].none_will_send(&all));
     ranks.engines[0].leave().unwrap();
-    assert!(!ranks.engines[0].is_hopeless(received), "all go through one more barrier");
+    assert!(!ranks.engines[0].cannot_complete(received), "all go through one more barrier");
     let data = [1, 2, 3, 4];
     let sent = send(&mut ranks.engines[1], 0, 5, &data, Completion::Local);
     ranks.engines[0].wait_any(&[received]).unwrap();

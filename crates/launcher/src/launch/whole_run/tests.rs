@@ -33,11 +33,11 @@ impl WholeRun for Link {
         self.words.lock().unwrap().push_back(word);
     }
 
-    fn asks_for_activities(&self) -> bool {
+    fn requests_activities(&self) -> bool {
         false
     }
 
-    fn tell_activities(&self, _ranks: &[RankActivity]) {}
+    fn report_activities(&self, _ranks: &[RankActivity]) {}
 }
 
 fn waits(polls: u64, sent: u64, received: u64) -> RankState {
@@ -135,7 +135,7 @@ struct Model {
     /// A word arrives in one of so many steps.
     word_steps: usize,
     /// The rounds that were asked for, which arrive later.
-    asked: Vec<u32>,
+    requested: Vec<u32>,
 }
 
 impl Model {
@@ -157,7 +157,7 @@ impl Model {
             launchers: links.iter().map(launcher).collect(),
             search: HangSearch::new(ranks.len()),
             word_steps: random.pick(&[1, 30, 300]),
-            asked: vec![0; ranks.len()],
+            requested: vec![0; ranks.len()],
             links,
             ranks,
             random,
@@ -213,12 +213,12 @@ impl Model {
         if let Some(word) = word {
             match self.search.take(from, word) {
                 NextStep::Hang => return true,
-                NextStep::Request(round) => self.asked.fill(round),
+                NextStep::Request(round) => self.requested.fill(round),
                 NextStep::Wait => {}
             }
         }
         let to = self.random.below(self.ranks.len());
-        *self.links[to].round.lock().unwrap() = self.asked[to];
+        *self.links[to].round.lock().unwrap() = self.requested[to];
         false
     }
 }

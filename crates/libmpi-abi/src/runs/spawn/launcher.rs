@@ -101,8 +101,8 @@ fn request(fabric: &str, port: &mpi::Port, programs: &[Program]) -> Vec<u8> {
 /// finds.
 fn launcher() -> OsString {
     let installed = || Some(own_path()?.parent()?.parent()?.join("bin/cornerstone"));
-    let known = std::env::var_os(VARIABLE).map(PathBuf::from).or_else(installed);
-    known.filter(|path| path.exists()).map_or_else(|| "cornerstone".into(), OsString::from)
+    let path = std::env::var_os(VARIABLE).map(PathBuf::from).or_else(installed);
+    path.filter(|path| path.exists()).map_or_else(|| "cornerstone".into(), OsString::from)
 }
 
 /// Returns the path of this library.

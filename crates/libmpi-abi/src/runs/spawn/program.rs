@@ -62,8 +62,8 @@ impl Program {
 /// Fails unless the host is this one, which is the only one.
 fn check_host(host: &str) -> Result {
     let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let known = ["localhost", "127.0.0.1", own.trim()].contains(&host);
-    match known {
+    let is_this_host = ["localhost", "127.0.0.1", own.trim()].contains(&host);
+    match is_this_host {
         true => Ok(()),
         false => {
             Err(not_started(format!("programs are started on this host alone, not on {host}")))

@@ -133,7 +133,7 @@ mod tests {
         for count in (0..40).chain([511, 512, 513, 1024, 1535, 4099]) {
             // One more than needed, so that nothing is aligned.
             let (left, right) = (numbers(1, 8 * count + 1), numbers(2, 8 * count + 1));
-            let mut apart = vec![0; right.len()];
+            let mut unaligned = vec![0; right.len()];
             let mut in_place = right.clone();
             let at = |to: &mut Vec<u8>, right: *const u8| Places {
                 left: left[1..].as_ptr(),
@@ -144,7 +144,7 @@ mod tests {
             let own = in_place[1..].as_ptr();
             // SAFETY: every place holds `count` numbers of eight bytes behind its first.
             unsafe {
-                each::<u64>(at(&mut apart, right[1..].as_ptr()), |a, b| a.wrapping_mul(b));
+                each::<u64>(at(&mut unaligned, right[1..].as_ptr()), |a, b| a.wrapping_mul(b));
                 each::<u64>(at(&mut in_place, own), |a, b| a.wrapping_mul(b));
             }
             let (left, right) = (left[1..].as_chunks::<8>().0, right[1..].as_chunks::<8>().0);
@@ -152,7 +152,7 @@ mod tests {
                 u64::from_ne_bytes(*a).wrapping_mul(u64::from_ne_bytes(*b)).to_ne_bytes()
             };
             let expected: Vec<u8> = left.iter().zip(right).flat_map(product).collect();
-            assert_eq!(apart[1..], expected, "{count} numbers");
+            assert_eq!(unaligned[1..], expected, "{count} numbers");
             assert_eq!(in_place[1..], expected, "{count} numbers in place");
         }
     }

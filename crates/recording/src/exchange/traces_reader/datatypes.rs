@@ -28,7 +28,7 @@ pub(super) fn element_bytes(word: &str, line: usize) -> Result<usize, Mistake> {
             "the datatype is one that the program has made: the trace does not have its length";
         return Err((line, why.into()));
     }
-    let known = word.parse().ok().and_then(|number: usize| ELEMENT_BYTES.get(number).copied());
-    let known = known.or((word == PACKED).then_some(1));
-    known.ok_or_else(|| (line, format!("'{word}' is no number of a datatype that is known")))
+    let bytes_each = word.parse().ok().and_then(|number: usize| ELEMENT_BYTES.get(number).copied());
+    let bytes_each = bytes_each.or((word == PACKED).then_some(1));
+    bytes_each.ok_or_else(|| (line, format!("'{word}' is no number of a datatype that is known")))
 }

@@ -152,8 +152,8 @@ impl Rank {
                 let why = "the trace does not say which operation it ended";
                 return Err((line, format!("the action '{verb}' cannot be replayed: {why}")));
             }
-            known => {
-                let found = collectives::read(known, &words, (me, size))?;
+            other => {
+                let found = collectives::read(other, &words, (me, size))?;
                 let unknown = || (line, format!("the action '{verb}' cannot be replayed"));
                 let (collective, computed) = found.ok_or_else(unknown)?;
                 self.collective(me, collective);

@@ -69,12 +69,12 @@ pub(super) fn assign_tags(ranks: &mut [Rank]) -> Result<(), Wrong> {
     for ((from, to), pair) in pairs {
         let of_pair = open.get(&to).into_iter().flatten();
         let of_pair = of_pair.filter(|(source, _)| source.is_none_or(|source| source == from));
-        settle_pair(ranks, of_pair.map(|&(_, place)| place), &pair)?;
+        match_wildcards(ranks, of_pair.map(|&(_, place)| place), &pair)?;
     }
     Ok(())
 }
 
-fn settle_pair(
+fn match_wildcards(
     ranks: &mut [Rank],
     open: impl Iterator<Item = Place>,
     pair: &Pair,

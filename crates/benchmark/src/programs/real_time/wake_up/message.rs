@@ -13,7 +13,7 @@ use crate::core_to_core::{put, put_and_wake, sleep_until, wait_for};
 use crate::programs::common::{ITS_TAG, TAG};
 
 /// The greatest permitted uncertainty of the common clock: small compared with a wake-up.
-const CLOCKS_APART_MAX: TimeSpan = TimeSpan::from_us(1);
+const UNCERTAINTY_MAX: TimeSpan = TimeSpan::from_us(1);
 /// The moment that ends the measurement.
 const OVER: u64 = 0;
 /// Time between two liveness checks of a rank that sleeps.
@@ -27,9 +27,9 @@ pub(super) fn check(rank: &dyn Rank, method: Method) -> std::result::Result<(), 
     if method.needs_shared_line() && rank.shared_line().is_none() {
         return Err("the ranks of this fabric share no memory".into());
     }
-    let apart = rank.clock().uncertainty;
-    if apart > CLOCKS_APART_MAX {
-        let us = apart.as_us();
+    let uncertainty = rank.clock().uncertainty;
+    if uncertainty > UNCERTAINTY_MAX {
+        let us = uncertainty.as_us();
         return Err(format!(
             "the uncertainty of the ranks' common clock is {us:.1} us, too much to time a wake-up"
         ));

@@ -100,8 +100,8 @@ fn every_method_waits_as_often_as_it_is_woken() {
 #[test]
 fn an_uncertain_clock_and_missing_shared_memory_are_reasons_to_skip() {
     reference::run(1, |rank| {
-        let apart = Altered { uncertainty: TimeSpan::from_us(3), ..Altered::new(rank) };
-        let why = message::check(&apart, Method::Receive).unwrap_err();
+        let uncertain = Altered { uncertainty: TimeSpan::from_us(3), ..Altered::new(rank) };
+        let why = message::check(&uncertain, Method::Receive).unwrap_err();
         assert!(why.contains("is 3.0 us"), "{why}");
         let alone = Altered { has_shared_line: false, ..Altered::new(rank) };
         assert!(message::check(&alone, Method::Yield).unwrap_err().contains("share no memory"));

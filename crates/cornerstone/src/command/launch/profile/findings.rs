@@ -72,22 +72,25 @@ mod tests {
     #[test]
     fn each_mistake_names_both_calls() {
         let finding = |kind| Finding { kind, site: 1, other: 2, address: 0, bytes: 8, times: 1 };
-        let told = |kind| words(&finding(kind), &|site| format!("place {site}"));
+        let words_of = |kind| words(&finding(kind), &|site| format!("place {site}"));
         assert_eq!(
-            told(FindingKind::SendChanged),
+            words_of(FindingKind::SendChanged),
             "the 8 bytes that place 2 sends were changed before place 1 ended it"
         );
         assert_eq!(
-            told(FindingKind::ReceiveChanged),
+            words_of(FindingKind::ReceiveChanged),
             "the program wrote to the 8 bytes that place 2 receives into before place 1 ended it"
         );
-        assert_eq!(told(FindingKind::OwnOverlap), "place 1 receives into 8 bytes that it sends");
+        assert_eq!(
+            words_of(FindingKind::OwnOverlap),
+            "place 1 receives into 8 bytes that it sends"
+        );
         for kind in [
             FindingKind::ReceivesOverlap,
             FindingKind::ReceiveOverSend,
             FindingKind::SendOverReceive,
         ] {
-            let words = told(kind);
+            let words = words_of(kind);
             assert!(words.starts_with("place 1") && words.contains("place 2"), "{words}");
         }
     }

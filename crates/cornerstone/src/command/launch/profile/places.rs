@@ -30,7 +30,7 @@ impl Places {
     /// Finds the names. Each place of a file is looked up once, independent of the address of the file in each process.
     pub(super) fn of(records: &[RankRecord]) -> Self {
         let mut sites = CallSites::default();
-        let mut known: HashMap<(String, u64), SourcePlace> = HashMap::new();
+        let mut places: HashMap<(String, u64), SourcePlace> = HashMap::new();
         let mut name = |site: &Site| {
             if let Some(text) = &site.text {
                 return SourcePlace::noted(text);
@@ -41,7 +41,7 @@ impl Places {
             // The address is that of the return. A call may be the last instruction of its function.
             let address = address - 1;
             let key = (object.path.clone(), address.wrapping_sub(object.base));
-            let found = known.entry(key).or_insert_with(|| {
+            let found = places.entry(key).or_insert_with(|| {
                 let object_path = PathBuf::from(&object.path);
                 let site = CallSite { object: object_path, address, base: object.base };
                 sites.name(&[site]).unwrap_or_default()
@@ -60,8 +60,8 @@ impl Places {
 
     /// Returns the place of a site of a record.
     pub(super) fn get(&self, record: usize, site: u16) -> Place {
-        let known = self.of_record.get(record).and_then(|sites| sites.get(&site));
-        known
+        let place = self.of_record.get(record).and_then(|sites| sites.get(&site));
+        place
             .cloned()
             .unwrap_or(Place { function: profile::function(0).0, at: SourcePlace::noted(OTHERS) })
     }

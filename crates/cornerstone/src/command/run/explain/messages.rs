@@ -47,11 +47,11 @@ fn ranges(collective: Collective, ranks: usize) -> Vec<Range> {
     let mut below = 0;
     for above in powers {
         // Several changes between two powers of two are found one after the other.
-        let mut known = at(below);
-        while at(above) != known {
-            let from_bytes = first_other(below, above, |bytes| at(bytes) == known);
-            known = at(from_bytes);
-            ranges.push(Range { from_bytes, algorithm: known });
+        let mut current = at(below);
+        while at(above) != current {
+            let from_bytes = first_other(below, above, |bytes| at(bytes) == current);
+            current = at(from_bytes);
+            ranges.push(Range { from_bytes, algorithm: current });
             below = from_bytes;
         }
         below = above;

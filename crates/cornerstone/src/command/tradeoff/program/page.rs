@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::telling::{parts, verdict};
+use super::output::{parts, verdict};
 use super::{Comparison, Replayed};
 use crate::report::document;
 use crate::wording::{quantity, whole_percent};

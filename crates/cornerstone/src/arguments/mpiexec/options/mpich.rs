@@ -2,7 +2,7 @@
 
 use super::Action::*;
 use super::Meaning::{Done, Ignored, Needless, Refused};
-use super::{Known, known};
+use super::{MpiexecOption, option};
 
 /// Why options for another way of starting ranks have no effect.
 const OTHER_STARTER: &str = "ranks are started without PMI and proxies";
@@ -10,30 +10,30 @@ const OTHER_STARTER: &str = "ranks are started without PMI and proxies";
 const UNSET: &str =
     "ranks have the environment of mpiexec: `env -u NAME` before the program takes a variable away";
 
-pub(super) const OPTIONS: &[Known] = &[
-    known(
+pub(super) const OPTIONS: &[MpiexecOption] = &[
+    option(
         &["envall", "genvall", "envuser", "genvuser"],
         &[],
         Needless("ranks have the environment of mpiexec"),
     ),
-    known(&["envnone", "genvnone"], &[], Refused(UNSET)),
-    known(&["envexcl", "genvexcl"], &["NAMES"], Refused(UNSET)),
-    known(
+    option(&["envnone", "genvnone"], &[], Refused(UNSET)),
+    option(&["envexcl", "genvexcl"], &["NAMES"], Refused(UNSET)),
+    option(
         &["launcher", "bootstrap"],
         &["NAME"],
         Done(Starter, "ssh, or fork for this host alone; -launcher-exec names other programs"),
     ),
-    known(
+    option(
         &["bootstrap-exec-args"],
         &["WORDS"],
         Refused("write a script that calls ssh with these words, and name it by -launcher-exec"),
     ),
-    known(
+    option(
         &["rmk"],
         &["NAME"],
         Needless("the hosts of a job of SLURM, PBS or LSF are found by its variables"),
     ),
-    known(
+    option(
         &["iface"],
         &["NAME"],
         Done(
@@ -41,7 +41,7 @@ pub(super) const OPTIONS: &[Known] = &[
             "the network between hosts: an interface, or a network such as 10.1.0.0/16",
         ),
     ),
-    known(
+    option(
         &["outfile-pattern", "outfile"],
         &["PATTERN"],
         Done(
@@ -49,71 +49,75 @@ pub(super) const OPTIONS: &[Known] = &[
             "write standard output to files; %r is the rank, %h the host",
         ),
     ),
-    known(
+    option(
         &["errfile-pattern", "errfile"],
         &["PATTERN"],
         Done(Passed("--error-files"), "the same for standard error"),
     ),
-    known(
+    option(
         &["prepend-pattern"],
         &["PATTERN"],
         Refused("-l prefixes each line with [RANK], --timestamps with the time"),
     ),
-    known(&["ordered-output"], &[], Needless("in files and pipes, lines of ranks stay whole")),
-    known(
+    option(&["ordered-output"], &[], Needless("in files and pipes, lines of ranks stay whole")),
+    option(
         &["check-mpi", "check_mpi"],
         &[],
         Done(Words(&["--check"]), "report mistakes of the program"),
     ),
-    known(
+    option(
         &["trace-pt2pt", "trace-collectives", "aps", "mps"],
         &[],
         Refused(
             "write --report for a profile with waits and the critical path, --trace FILE for Perfetto",
         ),
     ),
-    known(
+    option(
         &["gtool", "gtoolfile"],
         &["TOOL"],
         Refused(
             "write the tool before the program, as in `mpiexec -n 1 valgrind ./program : -n 3 ./program`; CORNERSTONE_MPI_RANK has the rank",
         ),
     ),
-    known(
+    option(
         &["print-all-exitcodes"],
         &[],
         Ignored("the first rank that fails is named with its status, which is that of mpiexec"),
     ),
-    known(
+    option(
         &["membind"],
         &["POLICY"],
         Refused("write `numactl` before the program; its memory is then placed as it says"),
     ),
-    known(
+    option(
         &["usize"],
         &["SIZE"],
         Ignored(
             "MPI_UNIVERSE_SIZE is the number of ranks and processors, and MPI_Comm_spawn starts any number more",
         ),
     ),
-    known(
+    option(
         &["disable-auto-cleanup"],
         &[],
         Refused("a rank that dies ends the others here; leave it out"),
     ),
-    known(&["enable-auto-cleanup", "cleanup"], &[], Needless("a rank that dies ends the others")),
-    known(
+    option(&["enable-auto-cleanup", "cleanup"], &[], Needless("a rank that dies ends the others")),
+    option(
         &["nameserver"],
         &["HOST"],
         Needless("runs of one user on a host find each other's published names without a server"),
     ),
-    known(&["topolib"], &["NAME"], Needless("the places of processors are those that Linux shows")),
-    known(
+    option(
+        &["topolib"],
+        &["NAME"],
+        Needless("the places of processors are those that Linux shows"),
+    ),
+    option(
         &["demux", "localhost", "branch-count", "pmi-port", "pmi-args", "proxy-id"],
         &["VALUE"],
         Ignored(OTHER_STARTER),
     ),
-    known(
+    option(
         &[
             "disable-hostname-propagation",
             "skip-launch-node",
@@ -127,12 +131,12 @@ pub(super) const OPTIONS: &[Known] = &[
         &[],
         Ignored(OTHER_STARTER),
     ),
-    known(
+    option(
         &["use-app-topology", "gpus-per-proc", "gpu-subdevs-per-proc", "tune"],
         &["VALUE"],
         Ignored("it tunes another MPI"),
     ),
-    known(
+    option(
         &[
             "ib", "IB", "rdma", "RDMA", "dapl", "DAPL", "psm", "PSM", "psm2", "PSM2", "ofi", "OFI",
             "mx", "MX", "tcp", "shm",
@@ -142,8 +146,8 @@ pub(super) const OPTIONS: &[Known] = &[
             "messages use shared memory, and TCP between hosts, or libfabric there with --fabric cluster:ofi",
         ),
     ),
-    known(&["umask"], &["MASK"], Refused("set it before: `umask 027; mpiexec ...`")),
-    known(
+    option(&["umask"], &["MASK"], Refused("set it before: `umask 027; mpiexec ...`")),
+    option(
         &["ilp64"],
         &[],
         Refused(

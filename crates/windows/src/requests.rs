@@ -61,7 +61,7 @@ impl Pending {
 }
 
 /// All requests in progress.
-pub(super) struct Asked {
+pub(super) struct PendingRequests {
     pending: Vec<Option<Pending>>,
     free: Vec<u32>,
     /// Tickets whose answers have not arrived.
@@ -72,10 +72,10 @@ pub(super) struct Asked {
     failed: Option<Error>,
 }
 
-impl Asked {
+impl PendingRequests {
     pub(super) fn new(members: usize) -> Self {
         let owed = vec![0; members];
-        Asked { pending: vec![], free: vec![], waiting: vec![], owed, failed: None }
+        PendingRequests { pending: vec![], free: vec![], waiting: vec![], owed, failed: None }
     }
 
     fn ticket(&mut self) -> u32 {
@@ -106,7 +106,7 @@ impl Asked {
 
 impl Window {
     /// Sends a request to a member. The answer has `answer_bytes` bytes of data, and is not taken if `detached`.
-    pub(super) fn ask<E: Endpoint>(
+    pub(super) fn request<E: Endpoint>(
         &mut self,
         endpoint: &mut E,
         target: usize,
@@ -115,7 +115,7 @@ impl Window {
         (answer_bytes, is_detached): (Option<usize>, bool),
     ) -> Result<Ticket> {
         let rank = self.targets[target].rank;
-        let ticket = self.asked.ticket();
+        let ticket = self.pending_requests.ticket();
         let sent = wire::write((kind, ticket, answer_bytes.is_some()), stretches, operand);
         let mut pending = Pending::new(target, sent, answer_bytes.unwrap_or(0));
         let Pending { sent, room, .. } = &mut pending;
@@ -136,12 +136,13 @@ impl Window {
             [send, answer]
         };
         let requests = vec![send, answer];
-        Ok(self.asked.keep(ticket, Pending { requests, is_detached, ..pending }))
+        Ok(self.pending_requests.keep(ticket, Pending { requests, is_detached, ..pending }))
     }
 
     /// Processes the answers that have arrived.
     pub(super) fn take_answers<E: Endpoint>(&mut self, endpoint: &mut E) {
-        let Asked { pending, free, waiting, owed, failed, .. } = &mut self.asked;
+        let PendingRequests { pending, free, waiting, owed, failed, .. } =
+            &mut self.pending_requests;
         waiting.retain(|&ticket| {
             let one = pending[ticket as usize].as_mut().expect("what is waited for is pending");
             // In reverse, because a message is done before its answer.
@@ -166,22 +167,23 @@ impl Window {
 
     /// Returns whether the network has an operation on a member under way.
     pub fn has_in_network(&self, target: usize) -> bool {
-        let waiting = self.asked.waiting.iter();
-        let mut pending = waiting.filter_map(|&one| self.asked.pending[one as usize].as_ref());
+        let waiting = self.pending_requests.waiting.iter();
+        let mut pending =
+            waiting.filter_map(|&one| self.pending_requests.pending[one as usize].as_ref());
         pending.any(|one| one.is_in_network && one.target == target)
     }
 
     /// Returns the number of requests in progress to a member, or to all.
     pub fn under_way(&self, target: Option<usize>) -> usize {
         match target {
-            Some(target) => self.asked.owed[target],
-            None => self.asked.waiting.len(),
+            Some(target) => self.pending_requests.owed[target],
+            None => self.pending_requests.waiting.len(),
         }
     }
 
     /// Returns whether the answer to a ticket has arrived.
     pub fn has_come(&self, ticket: Ticket) -> bool {
-        self.asked.pending[ticket.0 as usize].as_ref().is_none_or(|one| one.is_done)
+        self.pending_requests.pending[ticket.0 as usize].as_ref().is_none_or(|one| one.is_done)
     }
 
     /// Takes the data of an arrived answer. The ticket is invalid afterwards.
@@ -192,10 +194,10 @@ impl Window {
     /// # Panics
     /// If it has not arrived.
     pub fn take(&mut self, ticket: Ticket) -> Result<Vec<u8>> {
-        let pending = self.asked.pending[ticket.0 as usize].take();
+        let pending = self.pending_requests.pending[ticket.0 as usize].take();
         let mut one = pending.expect("a ticket is taken once");
         assert!(one.is_done, "the answer has not come");
-        self.asked.free.push(ticket.0);
+        self.pending_requests.free.push(ticket.0);
         outcome(&one)?;
         one.room.drain(..WORD);
         Ok(one.room)
@@ -206,15 +208,16 @@ impl Window {
     /// # Errors
     /// [`Error::OutOfWindow`] if a member has no such memory.
     pub fn check(&mut self) -> Result<()> {
-        self.asked.failed.take().map_or(Ok(()), Err)
+        self.pending_requests.failed.take().map_or(Ok(()), Err)
     }
 
     /// Returns a message that can never arrive because the member that must send it has left the run.
-    pub fn hopeless<E: Endpoint>(&self, endpoint: &E) -> Option<Request> {
-        let waiting = self.asked.waiting.iter();
-        let answers = waiting.filter_map(|&one| self.asked.pending[one as usize].as_ref());
+    pub fn unsatisfiable<E: Endpoint>(&self, endpoint: &E) -> Option<Request> {
+        let waiting = self.pending_requests.waiting.iter();
+        let answers =
+            waiting.filter_map(|&one| self.pending_requests.pending[one as usize].as_ref());
         let mut awaited = answers.flat_map(|one| one.awaited().iter().copied());
-        awaited.find(|&request| endpoint.is_hopeless(request))
+        awaited.find(|&request| endpoint.cannot_complete(request))
     }
 }
 

@@ -43,7 +43,7 @@ impl Parts {
 }
 
 /// All processes that this one knows, of which it is the first.
-pub(super) struct Known {
+pub(super) struct Processes {
     run: u64,
     /// Number of ranks of that run.
     ranks: usize,
@@ -63,10 +63,10 @@ struct Process {
     call: Option<Call>,
 }
 
-impl Known {
+impl Processes {
     /// Creates a table of this process only, of a run of `ranks` ranks.
     pub(super) fn new(own: &Parts, ranks: usize) -> Self {
-        let mut known = Known {
+        let mut processes = Processes {
             run: own.run,
             ranks,
             all: Vec::new(),
@@ -75,9 +75,9 @@ impl Known {
             by_peer: Vec::new(),
             next_number: ranks,
         };
-        let index = known.meet(&own.name());
-        known.set_peer(index, 0);
-        known
+        let index = processes.meet(&own.name());
+        processes.set_peer(index, 0);
+        processes
     }
 
     /// Returns the index of a process, which is known from now on.
@@ -171,16 +171,16 @@ mod tests {
         };
         let found = Parts::of(&parts(7, 1 << 40, 3).name());
         assert_eq!((found.run, found.rank, found.port), (1 << 40, 3, 40_007));
-        let mut known = Known::new(&parts(1, 5, 2), 4);
+        let mut processes = Processes::new(&parts(1, 5, 2), 4);
         // Of another run, of this one, of another run, and the first once more.
         let names = [parts(2, 6, 2), parts(3, 5, 0), parts(4, 6, 0), parts(2, 6, 2)];
-        let indices = names.map(|one| known.meet(&one.name()));
-        assert_eq!(indices.map(|index| known.number(index)), [4, 0, 5, 4]);
-        assert_eq!(known.peer_with_number(2), Some(0), "this process itself");
+        let indices = names.map(|one| processes.meet(&one.name()));
+        assert_eq!(indices.map(|index| processes.number(index)), [4, 0, 5, 4]);
+        assert_eq!(processes.peer_with_number(2), Some(0), "this process itself");
         // Pretenders: of a rank that is known, and of one that this run has not.
-        let pretenders = [parts(5, 5, 2), parts(6, 5, 4)].map(|one| known.meet(&one.name()));
-        assert_eq!(pretenders.map(|index| known.number(index)), [6, 7]);
-        assert_eq!(known.peer_with_number(2), Some(0));
-        assert_eq!((known.with_number(5), known.with_number(8)), (Some(indices[2]), None));
+        let pretenders = [parts(5, 5, 2), parts(6, 5, 4)].map(|one| processes.meet(&one.name()));
+        assert_eq!(pretenders.map(|index| processes.number(index)), [6, 7]);
+        assert_eq!(processes.peer_with_number(2), Some(0));
+        assert_eq!((processes.with_number(5), processes.with_number(8)), (Some(indices[2]), None));
     }
 }

@@ -12,18 +12,18 @@ impl Rings {
     /// In a long wait: publishes where this rank runs, and moves to another processor if the processors are crowded and
     /// a lower rank is on this one. The system may bring them together again at any time.
     #[cold]
-    pub(super) fn stay_apart(&self) {
+    pub(super) fn leave_shared_processor(&self) {
         if cfg!(loom) || !self.choices.every_rank_has_a_processor {
             return;
         }
         let Some(here) = system::current_processor() else { return };
         self.segment.seat().processors(self.me).set_seen(here);
         if crowding::is_crowded() {
-            self.move_apart(here);
+            self.move_from(here);
         }
     }
 
-    fn move_apart(&self, here: u32) {
+    fn move_from(&self, here: u32) {
         let seen = |rank| {
             let seat = self.segment.seat();
             seat.processors(rank).seen().filter(|_| seat.state(rank) == State::Alive)

@@ -8,7 +8,7 @@ mod open_mpi;
 
 /// An option.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct MpiexecOption {
     /// Its names, without dashes.
     pub(super) names: &'static [&'static str],
     /// Its values, in words for the help. Empty if it takes none.
@@ -16,12 +16,12 @@ pub(super) struct Known {
     pub(super) meaning: Meaning,
 }
 
-const fn known(
+const fn option(
     names: &'static [&'static str],
     values: &'static [&'static str],
     meaning: Meaning,
-) -> Known {
-    Known { names, values, meaning }
+) -> MpiexecOption {
+    MpiexecOption { names, values, meaning }
 }
 
 /// What becomes of an option.
@@ -120,18 +120,18 @@ impl Action {
 }
 
 /// Titles of the parts of the table, and the parts.
-pub(super) const PARTS: [(&str, &[Known]); 3] = [
+pub(super) const PARTS: [(&str, &[MpiexecOption]); 3] = [
     ("The standard, and options of several MPIs", common::OPTIONS),
     ("MPICH and Intel MPI", mpich::OPTIONS),
     ("Open MPI", open_mpi::OPTIONS),
 ];
 
 /// Returns all options.
-pub(super) fn all() -> impl Iterator<Item = &'static Known> {
+pub(super) fn all() -> impl Iterator<Item = &'static MpiexecOption> {
     PARTS.into_iter().flat_map(|(_, options)| options)
 }
 
 /// Returns the option of this name.
-pub(super) fn find(name: &str) -> Option<&'static Known> {
-    all().find(|known| known.names.contains(&name))
+pub(super) fn find(name: &str) -> Option<&'static MpiexecOption> {
+    all().find(|option| option.names.contains(&name))
 }

@@ -2,15 +2,15 @@
 
 use super::Action::*;
 use super::Meaning::{Done, Ignored, Needless, Refused};
-use super::{Known, known};
+use super::{MpiexecOption, option};
 
-pub(super) const OPTIONS: &[Known] = &[
-    known(
+pub(super) const OPTIONS: &[MpiexecOption] = &[
+    option(
         &["n", "np", "c", "ranks"],
         &["NUMBER"],
         Done(Ranks, "the number of ranks [default: 1, or -ppn times the hosts]"),
     ),
-    known(
+    option(
         &["soft"],
         &["LIST"],
         Done(
@@ -18,32 +18,32 @@ pub(super) const OPTIONS: &[Known] = &[
             "numbers of ranks that will do, such as 1,4:16:4; the largest up to -n is taken",
         ),
     ),
-    known(
+    option(
         &["wdir", "wd"],
         &["FOLDER"],
         Done(OfProgram("--wdir"), "the working directory of its ranks"),
     ),
-    known(
+    option(
         &["path"],
         &["FOLDERS"],
         Done(SearchPath, "where the program is searched, with colons between"),
     ),
-    known(
+    option(
         &["arch"],
         &["NAME"],
         Done(Architecture, "refuses to start it on another architecture, such as x86_64"),
     ),
-    known(
+    option(
         &["env"],
         &["NAME", "VALUE"],
         Done(Variable { of_all: false }, "an environment variable of its ranks"),
     ),
-    known(
+    option(
         &["x"],
         &["NAME[=VALUE]"],
         Done(OfProgram("--env"), "the same; without a value, the value in this process"),
     ),
-    known(
+    option(
         &["envlist"],
         &["NAMES"],
         Done(
@@ -51,12 +51,12 @@ pub(super) const OPTIONS: &[Known] = &[
             "variables of this process for its ranks, separated by commas",
         ),
     ),
-    known(
+    option(
         &["host", "hosts", "H"],
         &["LIST"],
         Done(Hosts, "hosts: NAME or NAME:SLOTS, separated by commas"),
     ),
-    known(
+    option(
         &["initial-errhandler"],
         &["NAME"],
         Done(
@@ -64,19 +64,19 @@ pub(super) const OPTIONS: &[Known] = &[
             "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return, from the start on",
         ),
     ),
-    known(
+    option(
         &["memory-alloc-kinds"],
         &["LIST"],
         Ignored("memory is that of the host (the kinds mpi and system), whatever is asked for"),
     ),
-    known(
+    option(
         &["file"],
         &["FILE"],
         Refused(
             "the standard leaves the contents of that file open: name hosts by -hostfile FILE, programs by -configfile FILE",
         ),
     ),
-    known(
+    option(
         &["configfile", "app"],
         &["FILE"],
         Done(
@@ -84,28 +84,28 @@ pub(super) const OPTIONS: &[Known] = &[
             "programs with their options, one a line; # begins a comment, \\ continues a line",
         ),
     ),
-    known(
+    option(
         &["f", "machinefile", "machine", "hostfile", "default-hostfile"],
         &["FILE"],
         Done(HostsFile, "a file with one host per line: NAME, NAME:SLOTS or NAME slots=SLOTS"),
     ),
-    known(
+    option(
         &["ppn", "perhost", "npernode", "N", "grr"],
         &["NUMBER"],
         Done(RanksPerHost, "the ranks on each host that is named without slots"),
     ),
-    known(&["rr", "pernode"], &[], Done(OneRankPerHost, "the same as -ppn 1")),
-    known(
+    option(&["rr", "pernode"], &[], Done(OneRankPerHost, "the same as -ppn 1")),
+    option(
         &["launcher-exec", "bootstrap-exec", "launch-agent"],
         &["PROGRAM"],
         Done(Agent, "the program that reaches other hosts, called like ssh"),
     ),
-    known(
+    option(
         &["genv"],
         &["NAME", "VALUE"],
         Done(Variable { of_all: true }, "an environment variable of all ranks"),
     ),
-    known(
+    option(
         &["genvlist"],
         &["NAMES"],
         Done(
@@ -113,12 +113,12 @@ pub(super) const OPTIONS: &[Known] = &[
             "variables of this process for all ranks, separated by commas",
         ),
     ),
-    known(
+    option(
         &["l", "prepend-rank", "tag-output", "tag-output-detailed", "tag-output-fullname"],
         &[],
         Done(Words(&["--prefix"]), "prefix each line of output with its rank"),
     ),
-    known(
+    option(
         &["s", "stdin"],
         &["RANK"],
         Done(
@@ -126,7 +126,7 @@ pub(super) const OPTIONS: &[Known] = &[
             "who reads standard input: the number of a rank, all or none [default: 0]",
         ),
     ),
-    known(
+    option(
         &["timeout"],
         &["SECONDS"],
         Done(
@@ -134,12 +134,12 @@ pub(super) const OPTIONS: &[Known] = &[
             "end the run after this time with status 124 [default: the variable MPIEXEC_TIMEOUT]",
         ),
     ),
-    known(
+    option(
         &["bind-to"],
         &["PLACE"],
         Done(Binding, "none, core, hwthread, l3cache, numa or socket: the processors of each rank"),
     ),
-    known(
+    option(
         &["map-by"],
         &["PLACE"],
         Done(
@@ -147,26 +147,26 @@ pub(super) const OPTIONS: &[Known] = &[
             "slot, core, l3cache, numa, socket, node or ppr:NUMBER:node: the order of the ranks' places",
         ),
     ),
-    known(
+    option(
         &["report-bindings", "display-map", "display-devel-map", "print-rank-map"],
         &[],
         Done(Words(&["--show-places"]), "print the host and the processors of each rank"),
     ),
-    known(&["q", "quiet", "silent"], &[], Done(Quiet, "no notes about options without effect")),
-    known(&["help", "h", "?"], &[], Done(Help, "this text")),
-    known(&["version", "V", "info"], &[], Done(Version, "the version")),
-    known(
+    option(&["q", "quiet", "silent"], &[], Done(Quiet, "no notes about options without effect")),
+    option(&["help", "h", "?"], &[], Done(Help, "this text")),
+    option(&["version", "V", "info"], &[], Done(Version, "the version")),
+    option(
         &["v", "verbose"],
         &[],
         Done(Verbose, "print where ranks run, and notes on needless options, too"),
     ),
-    known(&["tmpdir"], &["FOLDER"], Needless("a run makes no temporary files")),
-    known(
+    option(&["tmpdir"], &["FOLDER"], Needless("a run makes no temporary files")),
+    option(
         &["gdb", "debug", "tv", "debugger", "stop-on-exec"],
         &[],
         Refused(
             "start a debugger for one rank, `mpiexec -n 1 gdb --args ./program : -n 3 ./program`, or attach one; --on-hang tell keeps a deadlock for it",
         ),
     ),
-    known(&["nolocal"], &[], Refused("name the hosts that are to be used by -hosts or -hostfile")),
+    option(&["nolocal"], &[], Refused("name the hosts that are to be used by -hosts or -hostfile")),
 ];
