@@ -104,7 +104,7 @@ impl Progress {
                 bar.set_length(steps as u64);
                 bar.set_position(done as u64);
                 bar.set_prefix(format!("about {left} left"));
-                bar.set_message(now);
+                bar.set_message(record::printable(&now).into_owned());
             }
             Display::Plain => {
                 note(&format!(

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 /// Returns a text without the characters that control a terminal or turn its direction, each of which becomes its
-/// escape. Line ends and tabs stay.
+/// escape, as JSON writes it. Line ends and tabs stay.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(controls) {
         return Cow::Borrowed(text);
     }
     let shown = |c: char| match controls(c) {
-        true => c.escape_unicode().to_string(),
+        true => format!("\\u{:04x}", u32::from(c)),
         false => c.to_string(),
     };
     text.chars().map(shown).collect::<String>().into()

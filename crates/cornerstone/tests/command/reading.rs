@@ -85,7 +85,44 @@ fn a_file_without_an_end_is_refused_and_a_name_in_a_file_does_not_reach_the_term
     lab.write("b.jsonl", &text.replace(&format!("\"{host}\""), "\"a\\u001b[2Jb\""));
     let ended = lab.run(&["compare", "a.jsonl", "b.jsonl"]);
     let both = ended.stdout + &ended.stderr;
-    assert!(both.contains("a\\u{1b}[2Jb") && !both.contains('\u{1b}'), "{both}");
+    assert!(both.contains("a\\u001b[2Jb") && !both.contains('\u{1b}'), "{both}");
+}
+
+#[test]
+fn what_machine_pattern_and_pipeline_files_name_does_not_control_the_terminal() {
+    let lab = Lab::new();
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let copy = |from: &str, to: &str, old: &str, new: &str| {
+        let text = std::fs::read_to_string(root.join(from)).unwrap();
+        assert!(text.contains(old), "{from}: {text}");
+        lab.write(to, &text.replace(old, new));
+    };
+    // The last is 'set colour' as one character of ISO 6429.
+    let evil = "\\u001b[31m\\u0007\\u009b31m";
+    let shape = "title = \"FFT -> corner turn -> FFT\"";
+    copy("machines/sci-ring.toml", "machine.toml", "title = \"", &format!("title = \"{evil}"));
+    copy("machines/sci-ring.toml", "key.toml", "title = ", &format!("\"{evil}\" = 1\ntitle = "));
+    copy("pipelines/fft-corner-turn-fft.toml", "chain.toml", shape, &format!("title = \"{evil}\""));
+    copy(
+        "pipelines/fft-corner-turn-fft.toml",
+        "stage.toml",
+        "\"range FFT\"",
+        &format!("\"{evil}\""),
+    );
+    lab.write("pattern.pmp", "0: S 1 \u{1b}[31m\u{7}\u{9b}31m E\n1: R E\n");
+    let commands = [
+        "machines show ./machine.toml",
+        "machines show ./key.toml",
+        "pipeline --check chain.toml",
+        "pipeline --check stage.toml",
+        "pmp --check pattern.pmp",
+    ];
+    for command in commands {
+        let ended = lab.run(&words(command));
+        let both = ended.stdout + &ended.stderr;
+        let controls = |c: char| c.is_control() && c != '\n';
+        assert!(both.contains("u001b[31m") && !both.contains(controls), "{command}: {both:?}");
+    }
 }
 
 /// Makes the brief run in as many launches as a comparison needs, which differ by a percent.

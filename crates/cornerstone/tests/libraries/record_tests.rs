@@ -30,7 +30,7 @@ fn texts_of_a_file_do_not_control_the_terminal() {
     header.environment.host = "a\u{1b}[2J\u{202e}b\nc\td\u{e9}".into();
     let text = format!("{}\n", Line::Run(header).to_json());
     let run = Run::parse("a.jsonl", &text).unwrap();
-    assert_eq!(run.header().environment.host, "a\\u{1b}[2J\\u{202e}b\nc\td\u{e9}");
+    assert_eq!(run.header().environment.host, "a\\u001b[2J\\u202eb\nc\td\u{e9}");
 }
 
 #[test]

@@ -48,7 +48,8 @@ impl Libfabric {
     ) -> Result<Request> {
         messages.check()?;
         self.activity += 1;
-        let (key, address) = (place.key, place.start + offset);
+        // The place is what that rank has said. Its provider refuses what is not registered there.
+        let (key, address) = (place.key, place.start.wrapping_add(offset));
         let request = messages.transfers.start(Transfer::access(to));
         let access = Access { to, key, address, operation, request };
         let slot = self.slots.add(Slot::Access(access));

@@ -1,6 +1,6 @@
 //! The steps after operations of the provider have completed.
 
-use contract::{Envelope, Error, Request, Result};
+use contract::{Envelope, Request, Result, Untrusted};
 use engine::{Contents, Location, Messages, Rts, Unexpected};
 
 use super::Libfabric;
@@ -52,7 +52,12 @@ impl Libfabric {
         if let Some(error) = one.error {
             let what = match self.slots.get(slot) {
                 Slot::Access(access) => format!("an access to memory of rank {}", access.to),
-                _ => "a message".into(),
+                Slot::Send(_, to) => format!("a message to rank {to}"),
+                Slot::Data(request) => {
+                    format!("data of rank {}", messages.transfers[*request].envelope.source)
+                }
+                // No rank sends more than the receives for messages and words have room for.
+                _ => "a message of another rank".into(),
             };
             return Err(self.objects()?.provider.failed(&what, i64::from(error)));
         }
@@ -77,8 +82,13 @@ impl Libfabric {
                 self.peers[to].under_way -= 1;
             }
             Slot::Data(request) => {
-                messages.transfers[request].done = true;
                 self.receiving -= 1;
+                let Envelope { source, bytes, room, .. } = messages.transfers[request].envelope;
+                if !Untrusted::new(one.bytes).is(bytes.min(room)) {
+                    let what = format!("{} bytes of data that were not cleared", one.bytes);
+                    return Err(messages.refuse(source as usize, &what));
+                }
+                messages.transfers[request].done = true;
             }
             Slot::Access(access) => {
                 messages.transfers[access.request].done = true;
@@ -93,7 +103,7 @@ impl Libfabric {
     /// them.
     fn take_messages(&mut self, messages: &mut Messages) -> Result<()> {
         while let Some(&(slot, Some(one))) = self.buffers.front() {
-            let (envelope, is_long) = self.envelope(&one)?;
+            let (envelope, is_long) = self.envelope(messages, &one)?;
             match (messages.match_receive(&envelope), is_long) {
                 (Some(request), true) => self.accept_rts(messages, request, number_of(&one))?,
                 (Some(request), false) => self.fill(messages, request, slot, envelope.bytes),
@@ -120,39 +130,45 @@ impl Libfabric {
     }
 
     /// Returns the envelope of a message, and whether it is the RTS of a long one.
-    fn envelope(&self, one: &Completed) -> Result<(Envelope, bool)> {
+    fn envelope(&self, messages: &mut Messages, one: &Completed) -> Result<(Envelope, bool)> {
         let (context, tag, is_long) = self.objects()?.provider.tags.parts(one.tag);
-        let source = ImmediateData::sender(one.data);
+        let source = self.sender(messages, one.data)? as u32;
         let bytes = match ImmediateData::of_rts(one.data) {
             ImmediateData::Rts { bytes, .. } if is_long => bytes as usize,
             _ => one.bytes,
         };
-        if source as usize >= self.peers.len() || !is_long && bytes > super::EAGER_MAX {
-            return Err(Error::Program(format!(
-                "a message names rank {source} as its sender, and has {bytes} bytes"
-            )));
+        if !is_long && bytes > super::EAGER_MAX {
+            return Err(messages.refuse(source as usize, &format!("{bytes} bytes without an RTS")));
         }
         Ok((Envelope { context, source, tag, bytes, room: bytes }, is_long))
     }
 
+    /// Returns the rank that a word names as its sender.
+    fn sender(&self, messages: &mut Messages, word: u64) -> Result<usize> {
+        let named = ImmediateData::sender(word) as usize;
+        let sender = Untrusted::new(named).below(self.peers.len());
+        sender.filter(|&sender| sender != self.rank).ok_or_else(|| {
+            messages.refuse(named, "a message that names no other rank of this run as its sender")
+        })
+    }
+
     /// Handles a word of another rank.
-    fn take_word(&mut self, messages: &Messages, word: u64) -> Result<()> {
+    fn take_word(&mut self, messages: &mut Messages, word: u64) -> Result<()> {
         let polls = self.polls;
+        let sender = self.sender(messages, word)?;
         match ImmediateData::of_engine(word) {
-            Some(ImmediateData::Cts { sender, number, bytes }) => {
-                self.send_data(messages, sender as usize, number, bytes as usize)
+            Some(ImmediateData::Cts { number, bytes, .. }) => {
+                self.send_data(messages, sender, number, Untrusted::new(bytes as usize))
             }
-            Some(ImmediateData::Left(sender)) => {
-                let peer = self.peers.get_mut(sender as usize);
-                peer.into_iter().for_each(|peer| peer.left_at = Some(polls));
+            Some(ImmediateData::Left(_)) => {
+                self.peers[sender].left_at = Some(polls);
                 Ok(())
             }
-            Some(ImmediateData::Goodbye(sender)) => {
-                let peer = self.peers.get_mut(sender as usize);
-                peer.into_iter().for_each(|peer| peer.goodbye_at = Some(polls));
+            Some(ImmediateData::Goodbye(_)) => {
+                self.peers[sender].goodbye_at = Some(polls);
                 Ok(())
             }
-            _ => Err(Error::Program("a rank of this run is of another version".into())),
+            _ => Err(messages.refuse(sender, "a word of no kind")),
         }
     }
 }

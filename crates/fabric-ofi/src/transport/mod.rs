@@ -15,6 +15,8 @@
 mod access;
 mod carry;
 mod complete;
+#[cfg(test)]
+mod corrupt;
 mod ending;
 mod start;
 

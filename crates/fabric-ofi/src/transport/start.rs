@@ -1,6 +1,6 @@
 //! Starting of operations.
 
-use contract::{Error, Readable, Request, Result, Writable};
+use contract::{Error, Readable, Request, Result, Untrusted, Writable};
 use engine::Messages;
 
 use super::{DataReceive, EAGER_MAX, Libfabric, Post};
@@ -78,17 +78,19 @@ impl Libfabric {
     /// Sends the data of the long message for which a rank has sent its CTS, as far as that has room.
     pub(super) fn send_data(
         &mut self,
-        messages: &Messages,
+        messages: &mut Messages,
         to: usize,
         number: u32,
-        wanted: usize,
+        wanted: Untrusted<usize>,
     ) -> Result<()> {
-        let Some(peer) = self.peers.get_mut(to) else { return Ok(()) };
-        let Some(place) = peer.held.iter().position(|&(held, _)| held == number) else {
-            return Ok(());
+        let held = &mut self.peers[to].held;
+        let place = held.iter().position(|&(held, _)| held == number);
+        let request = place.map(|place| held.swap_remove(place).1);
+        let asked = request
+            .and_then(|request| Some((request, wanted.at_most(messages.transfers[request].room)?)));
+        let Some((request, bytes)) = asked else {
+            return Err(messages.refuse(to, "a CTS for a message without an RTS"));
         };
-        let (_, request) = peer.held.swap_remove(place);
-        let bytes = wanted.min(messages.transfers[request].room);
         let tag = self.objects()?.provider.tags.data(self.rank as u32, number);
         let immediate = ImmediateData::Sender(self.rank as u32).to_word();
         self.post_send(messages, to, (request, bytes), tag, immediate)

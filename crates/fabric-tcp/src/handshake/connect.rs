@@ -19,6 +19,11 @@ use crate::socket::Socket;
 
 /// Time limit for the first answer of a host.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// Time after which a system that has not answered is called anew, doubled with each of this number of tries, and then from
+/// the beginning. The system itself would send only four times in [`CONNECT_LIMIT`], and during a flood the other one drops
+/// most of what is sent. The longest time is more than the way there and back takes.
+const FIRST_TRY: Duration = Duration::from_millis(25);
+const TRIES: u32 = 5;
 /// Time limit for each step of the handshake by the other process. With many more ranks than processors it may be busy
 /// with connections of its own.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
@@ -59,6 +64,9 @@ pub(crate) struct Call {
     caller: Caller,
     secret: Secret,
     state: CallState,
+    /// Number of times that it has called, and when it calls anew if the other system has not answered.
+    tries: u32,
+    anew_at: Instant,
     /// Time until which it calls again if it loses its place.
     again_until: Instant,
     hello: [u8; HELLO_BYTES],
@@ -91,13 +99,16 @@ impl Call {
         description: &[u8],
     ) -> Result<Self, ConnectError> {
         let (stream, hello) = open(address, caller)?;
+        let now = Instant::now();
         Ok(Call {
             stream,
             address,
             caller,
             secret: secret.clone(),
             state: CallState::Connecting,
-            again_until: Instant::now() + MEET_LIMIT,
+            tries: 1,
+            anew_at: now + FIRST_TRY,
+            again_until: now + MEET_LIMIT,
             hello,
             description: description.to_vec(),
             received: Vec::new(),
@@ -115,15 +126,19 @@ impl Call {
         matches!(self.state, CallState::Pausing(_))
     }
 
+    /// Returns the own address of its present connection.
+    #[cfg(test)]
+    pub(super) fn own_address(&self) -> SocketAddr {
+        self.stream.local_addr().unwrap()
+    }
+
     /// Waits until the next step is possible, at most for `limit`.
     fn wait(&self, limit: Duration) {
-        let events = match self.state {
-            CallState::Pausing(until) => {
-                let pause = until.saturating_duration_since(Instant::now());
-                return std::thread::sleep(pause.min(limit));
-            }
-            CallState::Connecting => PollFlags::OUT,
-            _ => PollFlags::IN,
+        let left = |until: Instant| until.saturating_duration_since(Instant::now()).min(limit);
+        let (events, limit) = match self.state {
+            CallState::Pausing(until) => return std::thread::sleep(left(until)),
+            CallState::Connecting => (PollFlags::OUT, left(self.anew_at)),
+            _ => (PollFlags::IN, limit),
         };
         let limit =
             Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: limit.subsec_nanos().into() };
@@ -137,14 +152,14 @@ impl Call {
         let now = Instant::now();
         match self.state {
             CallState::Pausing(until) if now < until => return Ok(false),
-            CallState::Pausing(_) => {
-                (self.stream, self.hello) = open(self.address, self.caller)?;
-                self.received.clear();
-                self.state = CallState::Connecting;
-            }
+            CallState::Pausing(_) => self.call_anew(now)?,
             _ => {}
         }
         match self.step() {
+            Ok(false) if !self.is_connected() && now >= self.anew_at => {
+                self.call_anew(now)?;
+                Ok(false)
+            }
             Err(ConnectError::TurnedAway { .. }) if now < self.again_until => {
                 // The random number spreads callers that have lost their places together.
                 let pause_ms = 5 + u64::from(self.hello[HELLO_BYTES - 1] % 16);
@@ -153,6 +168,15 @@ impl Call {
             }
             other => other,
         }
+    }
+
+    fn call_anew(&mut self, now: Instant) -> Result<(), ConnectError> {
+        (self.stream, self.hello) = open(self.address, self.caller)?;
+        self.received.clear();
+        self.state = CallState::Connecting;
+        self.anew_at = now + FIRST_TRY * (1 << (self.tries % TRIES));
+        self.tries += 1;
+        Ok(())
     }
 
     fn step(&mut self) -> Result<bool, ConnectError> {

@@ -239,6 +239,30 @@ fn processes_connect_during_a_flood_of_strangers() {
 }
 
 #[test]
+fn a_caller_that_finds_all_places_taken_calls_anew_without_the_systems_pauses() {
+    let listener = TcpListener::bind(loopback()).unwrap();
+    let address = listener.local_addr().unwrap();
+    // The system keeps two callers, and answers no other.
+    rustix::net::listen(&listener, 1).unwrap();
+    let second = Duration::from_secs(1);
+    let waiting: Vec<_> =
+        std::iter::from_fn(|| TcpStream::connect_timeout(&address, second).ok()).take(9).collect();
+    assert!(waiting.len() < 9, "there is no room for nine");
+    let mut call = Call::begin(address, CALLER, &Secret::generate().unwrap(), &[]).unwrap();
+    let mut addresses = vec![call.own_address()];
+    while addresses.len() < 4 {
+        assert_eq!(call.advance(), Ok(false), "no answer is no error");
+        if call.own_address() != addresses[addresses.len() - 1] {
+            addresses.push(call.own_address());
+        }
+    }
+    waiting.iter().for_each(|_| drop(listener.accept().unwrap()));
+    while !call.is_connected() {
+        assert_eq!(call.advance(), Ok(false));
+    }
+}
+
+#[test]
 fn a_process_that_knows_the_secret_and_is_not_welcome_is_told_so() {
     let secret = Secret::generate().unwrap();
     let mut acceptor = Acceptor::listen(loopback(), secret.clone()).unwrap();

@@ -10,7 +10,7 @@ use crate::frame::HEADER_BYTES;
 
 /// Number of streams of frames in `make test`, and in `make test-all`.
 const STREAMS: u64 = 400;
-const MANY_STREAMS: u64 = 40_000;
+const MANY_STREAMS: u64 = 80_000;
 
 /// Length of the memory on both sides of a receive's room, which no frame may change.
 const GUARD_BYTES: usize = 64;
