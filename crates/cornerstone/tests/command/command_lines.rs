@@ -18,67 +18,14 @@ const NOT_RUN: &[(&str, &str)] = &[
         "make wheel && pip install target/wheels/*.whl",
         "tests/command/package.rs makes a wheel and installs it",
     ),
-    ("cornerstone run", "takes a minute"),
-    ("cornerstone run everything", "takes minutes"),
-    (
-        "cornerstone run barrier --precision 1% --time-limit 10s",
-        "measures for up to ten seconds a number",
-    ),
-    ("cornerstone run --format json | jq .median", "takes a minute, and needs jq"),
-    (
-        "cornerstone check --against nightly --format github 'cornerstone run' >> $GITHUB_STEP_SUMMARY",
-        "takes a minute",
-    ),
-    ("cornerstone run --fabric tcp", "takes a minute"),
-    ("cornerstone run --fabric tcp --hosts FILE", "takes a minute"),
-    ("cornerstone run --fabric cluster --hosts FILE", "takes a minute"),
-    ("cornerstone run --fabric ofi --hosts FILE", "needs a network with libfabric"),
-    ("cornerstone run --fabric mpi:mpich", "takes a minute, and needs MPICH"),
+    ("cornerstone run --format json | jq .median", "needs jq"),
+    ("cornerstone run --fabric mpi:mpich", "needs MPICH"),
     ("mpiexec -n 4 cornerstone run --fabric mpi", "needs another MPI's mpiexec"),
     ("cornerstone run ping-pong --fabric mpi:mpich --format osu", "needs MPICH in PATH"),
-    ("cornerstone run collectives --ranks 2,4,8", "measures a whole group"),
-    ("cornerstone run collectives --sizes 0..1MiB", "measures a whole group"),
-    ("cornerstone run processor", "measures a whole group"),
-    ("cornerstone run applications", "measures a whole group"),
-    ("cornerstone run real-time", "measures a whole group"),
-    ("cornerstone reproduce mitre-1995/4.4", "the crate reproduction recomputes all tables"),
-    (
-        "cornerstone tradeoff sharc-ring --clock 3.75 --links 3.75",
-        "tests/command/tradeoff.rs runs it",
-    ),
-    (
-        "cornerstone tradeoff sharc-ring --clock 2 --links 4",
-        "tests/command/tradeoff.rs runs it with other numbers",
-    ),
-    (
-        "cornerstone run all-to-all --fabric sim:cluster --ranks 512 --level packets",
-        "simulates each packet of 512 ranks, which takes several minutes",
-    ),
-    (
-        "cornerstone run traffic --fabric sim:ipsc --ranks 16 --rule sphere:1,uniform --hits 0,0.9",
-        "tests/command/traffic.rs runs it with fewer messages",
-    ),
-    (
-        "cornerstone run multiply --ranks 1,2,4,8 --only form=blocks",
-        "tests/command/applications.rs runs it at one size",
-    ),
-    (
-        "cornerstone pmp patterns/corner-turn-8.pmp --fabric sim:paragon-osf1",
-        "simulates a search for a period, which takes more than a minute",
-    ),
-    (
-        "cornerstone pipeline pipelines/scalable-mapping.toml --doublings 3 --stages-alone --copies --fabric sim:paragon-osf1",
-        "simulates some twenty searches for periods, which takes minutes",
-    ),
     (
         "cornerstone compare --measure 'old/cornerstone run ping-pong' 'new/cornerstone run ping-pong'",
         "measures until every number is decided; tests/command/in_turn.rs limits the time",
     ),
-    (
-        "cornerstone pipeline pipelines/fft-corner-turn-fft.toml --granularity",
-        "searches for a period at each granularity; tests/command/pipelines/files.rs does it at two",
-    ),
-    ("cornerstone run wake-up", "tests/command/wake_up.rs runs it with fewer waits"),
     (
         "for fabric in local tcp mpi:mpich; do\n    cornerstone run ping-pong bandwidth --ranks 2 --fabric $fabric \
          --out ${fabric%:*}.jsonl\ndone",
@@ -88,14 +35,41 @@ const NOT_RUN: &[(&str, &str)] = &[
         "cornerstone fit RUN.jsonl --loggp",
         "needs times on several numbers of ranks; tests/command/tradeoff.rs fits them",
     ),
-    ("cornerstone run clock --duration 1min --limit 100us", "takes a minute"),
-    ("cornerstone run hartstone --duration 5s", "its trials take 5 s each"),
     ("mpiexec -hosts alpha,beta -ppn 8 ./program", "needs these hosts"),
-    (
-        "cornerstone launch --hosts hosts.txt --fabric cluster:ofi -n 16 ./program",
-        "needs libfabric",
-    ),
-    ("cornerstone launch -n 4 --fabric ofi ./program", "needs libfabric"),
+];
+
+/// Lines that take long, so that a test of their own runs them.
+const LONG: &[&str] = &[
+    "cornerstone run",
+    "cornerstone run everything",
+    "cornerstone run barrier --precision 1% --time-limit 10s",
+    "cornerstone check --against nightly --format github 'cornerstone run' >> $GITHUB_STEP_SUMMARY",
+    "cornerstone run --fabric tcp",
+    "cornerstone run --fabric tcp --hosts FILE",
+    "cornerstone run --fabric cluster --hosts FILE",
+    "cornerstone run --fabric ofi --hosts FILE",
+    "cornerstone launch --hosts hosts.txt --fabric cluster:ofi -n 16 ./program",
+    "cornerstone launch -n 4 --fabric ofi ./program",
+    "cornerstone run collectives --ranks 2,4,8",
+    "cornerstone run collectives --sizes 0..1MiB",
+    "cornerstone run processor",
+    "cornerstone run applications",
+    "cornerstone run real-time",
+    "cornerstone run wake-up",
+    "cornerstone run clock --duration 1min --limit 100us",
+    "cornerstone run hartstone --duration 5s",
+    "cornerstone run multiply --ranks 1,2,4,8 --only form=blocks",
+    "cornerstone run traffic --fabric sim:ipsc --ranks 16 --rule sphere:1,uniform --hits 0,0.9",
+    "cornerstone run all-to-all --fabric sim:cluster --ranks 512 --level packets",
+    "cornerstone reproduce mitre-1995/4.4",
+    "cornerstone reproduce mitre-1995/4.4 --format csv",
+    "cornerstone tradeoff sharc-ring --clock 3.75 --links 3.75",
+    "cornerstone tradeoff sharc-ring --clock 2 --links 4",
+    "cornerstone calibrate RUN.jsonl --tails --ranks 64",
+    "cornerstone pmp patterns/corner-turn-8.pmp --fabric sim:paragon-osf1",
+    "cornerstone pipeline pipelines/fft-corner-turn-fft.toml --granularity",
+    "cornerstone pipeline pipelines/paragon-fft-corner-turn-fft.toml --fabric sim:paragon-osf1",
+    "cornerstone pipeline pipelines/scalable-mapping.toml --doublings 3 --stages-alone --copies --fabric sim:paragon-osf1",
 ];
 
 /// A program for the lines that start one.
@@ -299,13 +273,13 @@ fn shell(lab: &Lab, prefix: &Path, line: &str) -> Ended {
     lab.spawn(lab.marked(shell)).wait()
 }
 
-/// Appends an option that does not exist to the lines that are not run: all others must be known.
+/// Appends an option that does not exist to the lines that the other tests here leave out: all others must be known.
 #[test]
-fn lines_that_are_not_run_are_shown_and_have_known_options() {
+fn lines_that_are_long_or_not_run_are_shown_and_have_known_options() {
     let lab = Lab::new();
     let shown: BTreeSet<String> =
         lines_of_the_readme().into_iter().chain(lines_of_the_help(&lab)).collect();
-    for (line, _) in NOT_RUN {
+    for line in NOT_RUN.iter().map(|(line, _)| line).chain(LONG) {
         assert!(shown.contains(*line), "no text shows {line}");
         let words = line.split(['|', '>']).next().unwrap_or_default();
         let Some(options) = words.strip_prefix("cornerstone run ") else { continue };
@@ -321,16 +295,22 @@ fn lines_that_are_not_run_are_shown_and_have_known_options() {
 
 #[test]
 fn every_command_line_of_the_readme_works() {
-    run_all("the README", |_| lines_of_the_readme());
+    let short = |line: &String| !LONG.contains(&line.as_str());
+    run_all("the README", |_| lines_of_the_readme().into_iter().filter(short).collect());
 }
 
 #[test]
 fn every_other_example_of_the_help_texts_works() {
     let readme = lines_of_the_readme();
-    let others = |lab: &Lab| {
-        let mut lines = lines_of_the_help(lab);
-        lines.retain(|line| !readme.contains(line));
-        lines
-    };
-    run_all("the help texts", others);
+    let is_other = |line: &String| !LONG.contains(&line.as_str()) && !readme.contains(line);
+    run_all("the help texts", |lab| lines_of_the_help(lab).into_iter().filter(is_other).collect());
+}
+
+#[test]
+#[ignore = "long"]
+fn every_line_of_the_readme_and_the_help_texts_that_takes_long_works() {
+    let test = "lines that take long";
+    let has_libfabric = crate::ofi::is_here(test);
+    let runs = |line: &&&str| has_libfabric || !line.contains("ofi");
+    run_all(test, |_| LONG.iter().filter(runs).map(|line| line.to_string()).collect());
 }
