@@ -22,7 +22,7 @@ def fetch(pip):
     """Fetches the sources once. If that is impossible, prints the reason and returns False."""
     if not SOURCE.exists():
         FOLDER.mkdir(parents=True, exist_ok=True)
-        command = pip + ["download", "--no-deps", "--no-binary", ":all:", f"mpi4py=={VERSION}", "--dest", FOLDER]
+        command = pip + ["download", "--no-deps", "--no-binary", "mpi4py", f"mpi4py=={VERSION}", "--dest", FOLDER]
         got = subprocess.run(
             [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
