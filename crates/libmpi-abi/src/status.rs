@@ -2,12 +2,12 @@
 
 use std::ffi::c_int;
 
-use mpi::Peer;
+use mpi::{Error, Peer};
 
 use crate::abi::*;
 use crate::arguments::IntOrCountMut;
 use crate::datatype;
-use crate::failure::{Result, code_of, ensure};
+use crate::failure::{Result, code_of, error_of};
 
 /// MPI_Status of C: three public words, and five of the library.
 #[repr(C)]
@@ -96,7 +96,7 @@ pub(crate) unsafe fn get_count(
     datatype: Datatype,
     count: IntOrCountMut,
 ) -> Result {
-    let (size, bytes) = (datatype::get(datatype)?.size(), (*status).bytes());
+    let (size, bytes) = (datatype::get(datatype)?.size(), given(status)?.bytes());
     let whole = match (bytes, size) {
         (0, _) => 0,
         (_, 0) => i64::from(UNDEFINED),
@@ -112,7 +112,7 @@ pub(crate) unsafe fn get_elements(
     datatype: Datatype,
     count: IntOrCountMut,
 ) -> Result {
-    let elements = datatype::get(datatype)?.elements_in((*status).bytes());
+    let elements = datatype::get(datatype)?.elements_in(given(status)?.bytes());
     count.write(elements.unwrap_or(i64::from(UNDEFINED)));
     Ok(())
 }
@@ -127,54 +127,53 @@ pub(crate) unsafe fn get_elements_x(
 
 pub(crate) unsafe fn set_elements(status: *mut Status, datatype: Datatype, count: i64) -> Result {
     let bytes = datatype::get(datatype)?.bytes_of_elements(count);
-    (*status).set_bytes(bytes);
+    given_mut(status)?.set_bytes(bytes);
     Ok(())
 }
 
 pub(crate) unsafe fn test_cancelled(status: *const Status, flag: *mut c_int) -> Result {
-    *flag = (*status).cancelled;
+    *flag = given(status)?.cancelled;
     Ok(())
 }
 
 pub(crate) unsafe fn set_cancelled(status: *mut Status, flag: c_int) -> Result {
-    (*status).cancelled = c_int::from(flag != 0);
+    given_mut(status)?.cancelled = c_int::from(flag != 0);
     Ok(())
 }
 
 pub(crate) unsafe fn get_source(status: *const Status, source: *mut c_int) -> Result {
-    *source = (*status).source;
+    *source = given(status)?.source;
     Ok(())
 }
 
 pub(crate) unsafe fn get_tag(status: *const Status, tag: *mut c_int) -> Result {
-    *tag = (*status).tag;
+    *tag = given(status)?.tag;
     Ok(())
 }
 
 pub(crate) unsafe fn get_error(status: *const Status, error: *mut c_int) -> Result {
-    *error = (*status).error;
+    *error = given(status)?.error;
     Ok(())
 }
 
 pub(crate) unsafe fn set_source(status: *mut Status, source: c_int) -> Result {
-    (*status).source = source;
+    given_mut(status)?.source = source;
     Ok(())
 }
 
 pub(crate) unsafe fn set_tag(status: *mut Status, tag: c_int) -> Result {
-    (*status).tag = tag;
+    given_mut(status)?.tag = tag;
     Ok(())
 }
 
 pub(crate) unsafe fn set_error(status: *mut Status, error: c_int) -> Result {
-    (*status).error = error;
+    given_mut(status)?.error = error;
     Ok(())
 }
 
 /// Converts a status to an array of Fortran's integers.
 pub(crate) unsafe fn to_words(status: *const Status, words: *mut c_int) -> Result {
-    check_given(status)?;
-    words.cast::<Status>().write_unaligned(*status);
+    words.cast::<Status>().write_unaligned(*given(status)?);
     Ok(())
 }
 
@@ -185,14 +184,26 @@ pub(crate) unsafe fn from_words(words: *const c_int, status: *mut Status) -> Res
 
 /// Copies a status to or from Fortran 2008's, which has the same layout.
 pub(crate) unsafe fn copy(from: *const Status, to: *mut Status) -> Result {
-    check_given(from)?;
-    check_given(to)?;
-    *to = *from;
+    *given_mut(to)? = *given(from)?;
     Ok(())
 }
 
-/// Fails for null, such as MPI_STATUS_IGNORE.
-fn check_given(status: *const Status) -> Result {
-    ensure!(!status.is_null(), ERR_ARG, "MPI_STATUS_IGNORE is no status");
-    Ok(())
+/// Returns a status of the program. Fails for null, such as MPI_STATUS_IGNORE.
+///
+/// # Safety
+/// `status` is readable or null.
+unsafe fn given<'a>(status: *const Status) -> Result<&'a Status> {
+    status.as_ref().ok_or_else(is_none)
+}
+
+/// As [`given`], to be changed.
+///
+/// # Safety
+/// `status` is writable or null.
+unsafe fn given_mut<'a>(status: *mut Status) -> Result<&'a mut Status> {
+    status.as_mut().ok_or_else(is_none)
+}
+
+fn is_none() -> Error {
+    error_of(ERR_ARG, "MPI_STATUS_IGNORE is no status")
 }

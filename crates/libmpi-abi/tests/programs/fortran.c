@@ -77,6 +77,8 @@ static void statuses(void) {
     MPI_Test_cancelled(&status, &cancelled);
     CHECK(cancelled);
     CHECK(class_of(MPI_Status_c2f(MPI_STATUS_IGNORE, words)) == MPI_ERR_ARG);
+    CHECK(class_of(MPI_Get_count(MPI_STATUS_IGNORE, MPI_INT, words)) == MPI_ERR_ARG);
+    CHECK(class_of(MPI_Status_set_cancelled(MPI_STATUS_IGNORE, 1)) == MPI_ERR_ARG);
     CHECK(class_of(MPI_Status_f2c(MPI_F_STATUS_IGNORE, &status)) == MPI_ERR_ARG);
     CHECK(class_of(MPI_Status_f082c(MPI_F08_STATUS_IGNORE, &status)) == MPI_ERR_ARG);
 }
