@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What `launch --report` costs a program: nanoseconds more for each call, with it and without, turn by turn.
+With --check, what `launch --check` costs the programs instead.
 
 Programs named on the command line are timed too, each as one word: its number of ranks, a colon, the program and its
 arguments:
@@ -20,14 +21,14 @@ import time
 import common
 
 MOST_NS = 20
-MOST_SHARE = 0.02
+# The largest share by which a program may take longer with each option.
+MOST_SHARE = {"--report=/dev/null": 0.02, "--check": 0.15}
 ROUNDS = 11
 
 
-def launched(ranks, words, reports):
+def launched(ranks, words, options):
     """Runs a program under our release launcher. Returns its output, and the seconds that it took."""
     release = common.WORK.parent / "release"
-    options = ["--report=/dev/null"] if reports else []
     command = [release / "cornerstone", "launch", "-n", ranks, "--bind", "core" if ranks <= os.cpu_count() else "none",
                *options, *words]
     libraries = os.pathsep.join(filter(None, (str(release), os.environ.get("LD_LIBRARY_PATH"))))
@@ -47,7 +48,7 @@ def calls():
     found = {}
     for _ in range(ROUNDS):
         for reports in (False, True):
-            output, _ = launched(2, [program], reports)
+            output, _ = launched(2, [program], ["--report=/dev/null"] if reports else [])
             for line in output.splitlines():
                 name, value = line.split()
                 found.setdefault(name, ([], []))[reports].append(float(value))
@@ -67,12 +68,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="*", metavar="RANKS:PROGRAM")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="turns of each program (11)")
+    parser.add_argument("--check", action="store_const", const="--check", default="--report=/dev/null", dest="option",
+                        help="the cost of --check for the programs")
     given = parser.parse_args()
     common.build_for_speed()
     common.build()
     missed = False
-    print("| call | without | with a report | more |\n|---|---|---|---|")
-    for name, (without, observed) in calls().items():
+    print(f"| what | without | with {given.option} | more |\n|---|---|---|---|")
+    for name, (without, observed) in calls().items() if given.option != "--check" else []:
         more = statistics.median(observed) - statistics.median(without)
         missed |= more > MOST_NS
         print(
@@ -83,11 +86,12 @@ def main():
         times = ([], [])
         for turn in range(given.rounds):
             # Either goes first in every other turn, as a machine that warms up or slows down would favour one.
-            for reports in (turn % 2 == 0, turn % 2 == 1):
-                times[reports].append(launched(int(ranks), words.split(), reports)[1])
+            for is_observed in (turn % 2 == 0, turn % 2 == 1):
+                options = [given.option] if is_observed else []
+                times[is_observed].append(launched(int(ranks), words.split(), options)[1])
         shares = sorted(more / less - 1 for less, more in zip(*times, strict=True))
         share, outer = statistics.median(shares), outside(len(shares))
-        missed |= share > MOST_SHARE
+        missed |= share > MOST_SHARE[given.option]
         print(
             f"| {pathlib.Path(words.split()[0]).name}, {ranks} ranks | {statistics.median(times[False]):.2f} s | "
             f"{statistics.median(times[True]):.2f} s | {share:.1%} ({shares[outer]:.1%} to {shares[-1 - outer]:.1%}) |"
