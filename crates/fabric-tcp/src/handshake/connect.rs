@@ -67,7 +67,8 @@ pub(crate) struct Call {
     /// Number of times that it has called, and when it calls anew if the other system has not answered.
     tries: u32,
     anew_at: Instant,
-    /// Time until which it calls again if it loses its place.
+    /// Time until which it calls again if it loses its place, or anew if the other system does not answer. The system's
+    /// own limit ends a call without an answer after that.
     again_until: Instant,
     hello: [u8; HELLO_BYTES],
     /// This side's description, which follows the proof.
@@ -132,6 +133,12 @@ impl Call {
         self.stream.local_addr().unwrap()
     }
 
+    /// Lets the time pass until which it calls again.
+    #[cfg(test)]
+    pub(super) fn calls_no_more(&mut self) {
+        self.again_until = Instant::now();
+    }
+
     /// Waits until the next step is possible, at most for `limit`.
     fn wait(&self, limit: Duration) {
         let left = |until: Instant| until.saturating_duration_since(Instant::now()).min(limit);
@@ -156,7 +163,7 @@ impl Call {
             _ => {}
         }
         match self.step() {
-            Ok(false) if !self.is_connected() && now >= self.anew_at => {
+            Ok(false) if !self.is_connected() && now >= self.anew_at && now < self.again_until => {
                 self.call_anew(now)?;
                 Ok(false)
             }

@@ -256,6 +256,11 @@ fn a_caller_that_finds_all_places_taken_calls_anew_without_the_systems_pauses() 
             addresses.push(call.own_address());
         }
     }
+    // Without a limit, nobody would learn that a host never answers.
+    call.calls_no_more();
+    std::thread::sleep(second);
+    assert_eq!(call.advance(), Ok(false), "the system has not given up yet");
+    assert_eq!(call.own_address(), addresses[addresses.len() - 1]);
     waiting.iter().for_each(|_| drop(listener.accept().unwrap()));
     while !call.is_connected() {
         assert_eq!(call.advance(), Ok(false));
