@@ -21,8 +21,9 @@ import time
 import common
 
 MOST_NS = 20
+REPORT, CHECK = "--report=/dev/null", "--check"
 # The largest share by which a program may take longer with each option.
-MOST_SHARE = {"--report=/dev/null": 0.02, "--check": 0.15}
+MOST_SHARE = {REPORT: 0.02, CHECK: 0.15}
 ROUNDS = 11
 
 
@@ -48,7 +49,7 @@ def calls():
     found = {}
     for _ in range(ROUNDS):
         for reports in (False, True):
-            output, _ = launched(2, [program], ["--report=/dev/null"] if reports else [])
+            output, _ = launched(2, [program], [REPORT] if reports else [])
             for line in output.splitlines():
                 name, value = line.split()
                 found.setdefault(name, ([], []))[reports].append(float(value))
@@ -68,14 +69,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="*", metavar="RANKS:PROGRAM")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="turns of each program (11)")
-    parser.add_argument("--check", action="store_const", const="--check", default="--report=/dev/null", dest="option",
+    parser.add_argument("--check", action="store_const", const=CHECK, default=REPORT, dest="option",
                         help="the cost of --check for the programs")
     given = parser.parse_args()
     common.build_for_speed()
     common.build()
     missed = False
     print(f"| what | without | with {given.option} | more |\n|---|---|---|---|")
-    for name, (without, observed) in calls().items() if given.option != "--check" else []:
+    for name, (without, observed) in calls().items() if given.option == REPORT else []:
         more = statistics.median(observed) - statistics.median(without)
         missed |= more > MOST_NS
         print(

@@ -133,10 +133,10 @@ fn add_accesses<'a>(
     let mut open: BTreeMap<(u64, u32), Vec<usize>> = BTreeMap::new();
     // The locks that it holds, by the window and the owner, or nobody for all.
     let mut locks: BTreeMap<(u64, u32), HeldLock> = BTreeMap::new();
-    let mut polls = false;
+    let mut has_polled = false;
     for (event, clock) in record.events.iter().zip(clocks) {
         let window = number(record, event);
-        polls |= event.kind == Kind::Polls;
+        has_polled |= event.kind == Kind::Polls;
         if let Some(access) = WindowAccess::of(event) {
             let memory = (window, access.target);
             let Some(unit) = units.get(&memory) else { continue };
@@ -145,7 +145,7 @@ fn add_accesses<'a>(
             let list = to.entry(memory).or_default();
             if one.side.is_store {
                 // A store has no end of its own. A program may wait with idle polls until its memory has changed.
-                (one.completed, one.has_polled) = (Some(clock.number), polls);
+                (one.completed, one.has_polled) = (Some(clock.number), has_polled);
             } else {
                 open.entry(memory).or_default().push(list.len());
             }

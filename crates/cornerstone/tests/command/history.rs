@@ -6,7 +6,7 @@ use crate::lab::{Ended, Lab};
 use crate::results::brief;
 
 /// Creates a history of `runs` runs on this machine, a day apart, with the times of a short run. From run `change` on
-/// they take 1.5 times as long. What was timed beside them is left out: a busy machine can change its state within the
+/// they take half as long again. What was timed beside them is left out: a busy machine can change its state within the
 /// short run, and then no launch could be compared.
 fn history(lab: &Lab, runs: usize, change: usize) {
     std::fs::create_dir(lab.path("past")).unwrap();

@@ -86,9 +86,9 @@ impl Libfabric {
         let held = &mut self.peers[to].held;
         let place = held.iter().position(|&(held, _)| held == number);
         let request = place.map(|place| held.swap_remove(place).1);
-        let asked = request
+        let cleared = request
             .and_then(|request| Some((request, wanted.at_most(messages.transfers[request].room)?)));
-        let Some((request, bytes)) = asked else {
+        let Some((request, bytes)) = cleared else {
             return Err(messages.refuse(to, "a CTS for a message without an RTS"));
         };
         let tag = self.objects()?.provider.tags.data(self.rank as u32, number);
