@@ -26,6 +26,7 @@ use record::Run;
 use costs::Costs;
 use evidence::Evidence;
 pub use evidence::{CALIBRATING, PING_PONG};
+pub use machine_file::MARK;
 pub use pauses::{TwinPause, TwinPauses};
 pub use states::{TurnCount, TwinState};
 

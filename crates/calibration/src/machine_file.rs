@@ -11,6 +11,9 @@ use crate::pauses::TwinPauses;
 use crate::states::TwinState;
 use crate::work::WorkRates;
 
+/// First line of each twin, by which a later twin may replace it.
+pub const MARK: &str = "# The twin of a measured machine, made by `cornerstone calibrate`.";
+
 /// Returns the machine file of a twin named `name` with these costs and pauses.
 pub(crate) fn describe(
     name: &str,
@@ -22,9 +25,7 @@ pub(crate) fn describe(
     let environment = &run.header().environment;
     let (processor, host) = (&environment.processor, &environment.host);
     let title = format!("Twin of {host} ({processor}) on the fabric {}", run.header().fabric.name);
-    let mut text = format!(
-        "# The twin of a measured machine, made by `cornerstone calibrate`.\n# Measured: {states}.\nname = {name:?}\ntitle = {title:?}\n"
-    );
+    let mut text = format!("{MARK}\n# Measured: {states}.\nname = {name:?}\ntitle = {title:?}\n");
     let from = format!("the run {}", run.label);
     let rates = WorkRates::of(run, |bytes| costs.copy_us(bytes));
     for section in [

@@ -1,18 +1,25 @@
 //! Files that a command writes at its end: it refuses those that it could not write before it begins.
+//!
+//! They may lie beside a file of a stranger, whose folder may have a link with their name to another file.
 
+use std::fmt::Display;
 use std::fs::{File, OpenOptions};
-use std::io::Read;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 use crate::failure::Failure;
 
 /// Number of bytes that identify a file of this program.
 const HEAD_BYTES: u64 = 4096;
 
-/// Refuses a file that cannot be written, or that exists and is not one that this program may replace.
-pub(crate) fn check(
+/// Refuses a file that exists and is not one that this program may replace.
+pub(crate) fn refuse_others(
     path: &Path,
-    what: &dyn std::fmt::Display,
+    what: &dyn Display,
     is_ours: impl Fn(&Path) -> bool,
 ) -> Result<(), Failure> {
     let shown = path.display();
@@ -26,10 +33,48 @@ pub(crate) fn check(
         ))
         .hint("choose another name, or remove it"));
     }
-    let opened = OpenOptions::new().append(true).create(true).open(path);
-    opened
-        .map(|_| ())
-        .map_err(|error| Failure::usage(format!("cannot write {what} to '{shown}': {error}")))
+    Ok(())
+}
+
+/// Refuses a file that [`refuse_others`] refuses or that cannot be written, and creates it if there is none.
+pub(crate) fn check(
+    path: &Path,
+    what: &dyn Display,
+    is_ours: impl Fn(&Path) -> bool,
+) -> Result<(), Failure> {
+    refuse_others(path, what, is_ours)?;
+    open(path, OpenOptions::new().append(true)).map(drop).map_err(|error| {
+        Failure::usage(format!("cannot write {what} to '{}': {error}", path.display()))
+    })
+}
+
+/// Creates a file, or empties it. It follows no link.
+pub(crate) fn create(path: &Path) -> io::Result<File> {
+    open(path, OpenOptions::new().write(true).truncate(true))
+}
+
+/// Writes a file, unless [`refuse_others`] refuses it.
+pub(crate) fn replace(
+    path: &Path,
+    what: &dyn Display,
+    is_ours: impl Fn(&Path) -> bool,
+    contents: &str,
+) -> Result<(), Failure> {
+    refuse_others(path, what, is_ours)?;
+    create(path).and_then(|mut file| file.write_all(contents.as_bytes())).map_err(|error| {
+        Failure::failed(format!("cannot write {what} to '{}': {error}", path.display()))
+    })
+}
+
+fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    // The system's own links, such as /dev/stdout, lead where the user wants.
+    if !path.starts_with("/dev") {
+        options.custom_flags(OFlags::NOFOLLOW.bits() as i32);
+    }
+    options.create(true).open(path).map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::LOOP) => io::Error::other("it is a link, which is not followed: name the file"),
+        _ => error,
+    })
 }
 
 /// Returns whether a file is empty or has a mark of this program at its beginning.
@@ -55,6 +100,14 @@ mod tests {
         std::fs::write(&path, "a file of others").unwrap();
         assert_eq!(check(&path).unwrap_err().code(), 2);
         assert!(check(lab.path()).unwrap_err().message().contains("is a folder"));
+        for target in ["nothing", "a.json"] {
+            let link = lab.path().join(format!("to-{target}"));
+            std::os::unix::fs::symlink(lab.path().join(target), &link).unwrap();
+            std::fs::write(&path, "").unwrap();
+            assert!(check(&link).unwrap_err().message().contains("it is a link"));
+            assert!(create(&link).unwrap_err().to_string().contains("it is a link"));
+        }
+        assert!(!lab.path().join("nothing").exists());
         assert!(
             check(&lab.path().join("no/a.json")).unwrap_err().message().contains("cannot write")
         );

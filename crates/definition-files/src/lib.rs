@@ -50,7 +50,14 @@ pub fn read_file(what: &'static str, path: &Path) -> Result<String, FileError> {
 /// # Errors
 /// Those of the system, and [`ErrorKind::FileTooLarge`].
 pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
+    read_all(&File::open(path)?)
+}
+
+/// Returns the bytes of such a file that is open, from where it stands.
+///
+/// # Errors
+/// As of [`read_bytes`].
+pub fn read_all(file: &File) -> io::Result<Vec<u8>> {
     let limit = file.metadata()?.len().max(UNSIZED_MAX);
     let mut bytes = Vec::new();
     file.take(limit + 1).read_to_end(&mut bytes)?;

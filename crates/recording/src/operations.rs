@@ -1,6 +1,8 @@
 //! The started operations of a rank in a replay.
 
-use contract::{Completion, Destination, Endpoint, Readable, Request, Result, Selector, Writable};
+use contract::{
+    Completion, Destination, Endpoint, Error, Readable, Request, Result, Selector, Writable,
+};
 
 use crate::event::{RankEvent, Room, SentMessage};
 use crate::longest::Longest;
@@ -31,11 +33,22 @@ pub(crate) struct Operations {
 
 impl Scratch {
     /// Creates memory for the collectives of `ranks` ranks, and memory for messages.
-    pub(crate) fn new(longest: Longest, ranks: usize) -> (Self, Self) {
-        let memory = |out, room| Scratch { out: vec![0; out], room: vec![0; room] };
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`]: a recording may name messages of any length.
+    pub(crate) fn new(longest: Longest, ranks: usize) -> Result<(Self, Self)> {
+        let memory = |out, room| Ok(Scratch { out: zeroes(out)?, room: zeroes(room)? });
         let all = longest.block_bytes.saturating_mul(ranks);
-        (memory(all, all), memory(longest.sent_bytes, longest.received_bytes))
+        Ok((memory(all, all)?, memory(longest.sent_bytes, longest.received_bytes)?))
     }
+}
+
+/// Returns that many bytes, of which the system gives those that are used.
+fn zeroes(bytes: usize) -> Result<Vec<u8>> {
+    let what = || "the messages of the recording".into();
+    let none = |_| Error::OutOfMemory { what: what(), bytes: bytes as u64 };
+    Vec::<u8>::new().try_reserve_exact(bytes).map_err(none)?;
+    Ok(vec![0; bytes])
 }
 
 impl Operations {
@@ -123,4 +136,17 @@ impl Operations {
 
 pub(crate) fn later(selector: Selector) -> Selector {
     Selector { context: selector.context + LATER, ..selector }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_that_no_memory_holds_are_an_error() {
+        let longest = Longest { sent_bytes: usize::MAX / 4, ..Longest::default() };
+        assert!(matches!(Scratch::new(longest, 2), Err(Error::OutOfMemory { .. })));
+        let longest = Longest { block_bytes: 1 << 60, ..Longest::default() };
+        assert!(matches!(Scratch::new(longest, 1000), Err(Error::OutOfMemory { .. })));
+    }
 }

@@ -43,7 +43,13 @@ pub fn replay<E: Endpoint>(
     events: impl Iterator<Item = RankEvent>,
     occupy: &dyn Fn(&mut E, TimeSpan),
 ) -> Result<RankTimes> {
-    let (scratch, others) = Scratch::new(longest, endpoint.size());
+    let (scratch, others) = match Scratch::new(longest, endpoint.size()) {
+        Ok(memory) => memory,
+        Err(error) => {
+            endpoint.finish(Err(error.clone()));
+            return Err(error);
+        }
+    };
     let operations = Operations::new(others);
     let process = Process::new(ServingEndpoint::new(endpoint, operations));
     let mut again = Replay { process, scratch, occupy, account: RankTimes::default() };

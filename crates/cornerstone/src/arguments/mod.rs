@@ -31,6 +31,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::STATUS_USAGE;
+use crate::progress::{note, say};
 pub(crate) use benchmark::Sizes;
 pub(crate) use compare::{CompareArguments, StageChoice};
 pub(crate) use fabric::FabricChoice;
@@ -162,18 +163,19 @@ pub(crate) enum Command {
 /// In these cases the result is the exit status.
 pub(crate) fn read() -> Result<Arguments, ExitCode> {
     Arguments::try_parse().map_err(|error| {
-        // Errors of writing are ignored, because they could not be reported anywhere.
         if error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && error.use_stderr()
         {
-            use std::io::Write;
-            let _ = write!(std::io::stderr(), "cornerstone: ");
+            // It may quote a file that an option names. Without colours, because their escapes could not be told from
+            // those of the file.
+            say(&format!("cornerstone: {}", error.render()));
+        } else {
+            // Errors of writing are ignored, because they could not be reported anywhere.
+            let _ = error.print();
         }
-        let _ = error.print();
         let words: Vec<String> =
             std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
         if let Some(hint) = hint(&error, &words) {
-            use std::io::Write;
-            let _ = writeln!(std::io::stderr(), "hint: {hint}");
+            note(&format!("hint: {hint}"));
         }
         if error.use_stderr() { ExitCode::from(STATUS_USAGE) } else { ExitCode::SUCCESS }
     })

@@ -12,6 +12,7 @@ use record::Run;
 use crate::arguments::{CalibrateArguments, RankCounts};
 use crate::failure::Failure;
 use crate::output::{print, table};
+use crate::output_file;
 use crate::results;
 
 /// Command that measures everything that a twin is made from.
@@ -42,8 +43,8 @@ fn write_twin(path: &Path, run: &Run) -> Result<(), Failure> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let states = TwinState::of(run);
     let made = twin(&name, run, &states)?;
-    std::fs::write(path, &made.text)
-        .map_err(|error| Failure::failed(format!("cannot write '{}': {error}", path.display())))?;
+    let is_twin = |path: &Path| output_file::is_marked(path, calibration::MARK);
+    output_file::replace(path, &"the twin", is_twin, &made.text)?;
     print(&residuals(&made.residuals))?;
     print(&format!("\n{states}\n"))?;
     print(&pauses(&made.pauses))?;

@@ -5,11 +5,12 @@ use std::process::ExitCode;
 
 use benchmark::PatternText;
 use pattern::BYTES_MAX;
-use pattern::corner_turn::{Design, Schedule};
+use pattern::corner_turn::{self, Design, Schedule};
 
 use super::run;
 use crate::arguments::{CornerTurnArguments, RunArguments};
 use crate::failure::Failure;
+use crate::output_file;
 use crate::progress::note;
 
 /// Bytes of each node of a pattern unless sizes are given: 1 MiB, as in the paper's table 6.1.
@@ -21,7 +22,9 @@ pub(crate) fn execute(arguments: CornerTurnArguments) -> Result<ExitCode, Failur
         schedule(design, ranks)?;
     }
     if let Some(path) = &arguments.pattern_to {
-        write(path, &pattern(&arguments, design, "--pattern-to")?.text)?;
+        let text = pattern(&arguments, design, "--pattern-to")?.text;
+        let is_ours = |path: &Path| output_file::is_marked(path, corner_turn::MARK);
+        output_file::replace(path, &"the pattern", is_ours, &text)?;
         note(&format!("pattern  {}", path.display()));
         return Ok(ExitCode::SUCCESS);
     }
@@ -64,10 +67,4 @@ fn pattern(
     let mode = if arguments.in_step { "-in-step" } else { "" };
     let name = format!("corner-turn-{}-{ranks}{mode}.pmp", design.name());
     Ok(PatternText { name, text: schedule.to_text(bytes) })
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| {
-        Failure::usage(format!("cannot write the pattern to '{}': {error}", path.display()))
-    })
 }

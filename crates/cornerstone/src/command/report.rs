@@ -1,6 +1,6 @@
 //! `report`: makes the HTML report of runs.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use record::Run;
 use crate::arguments::ReportArguments;
 use crate::failure::Failure;
 use crate::output::{print, tables};
-use crate::{report, results};
+use crate::{output_file, report, results};
 
 /// Writes the report of one run, or of several side by side, and prints its path. Prints the tables of each run instead
 /// if they are requested.
@@ -51,13 +51,10 @@ pub(crate) fn write(path: &Path, runs: &[Run]) -> Result<(), Failure> {
 /// Writes a page of this program to `path`. It replaces an earlier page, but no other file.
 pub(crate) fn write_page(path: &Path, page: &str) -> Result<(), Failure> {
     let shown = path.display();
-    if path.exists() && !is_report(path) {
-        return Err(Failure::usage(format!(
-            "'{shown}' is already there and is no report of Cornerstone"
-        ))
-        .hint("choose another name with -o FILE"));
-    }
-    std::fs::write(path, page).map_err(|error| {
+    output_file::refuse_others(path, &"the report", is_report)
+        .map_err(|refused| refused.hint("choose another name with -o FILE"))?;
+    let written = output_file::create(path).and_then(|mut file| file.write_all(page.as_bytes()));
+    written.map_err(|error| {
         Failure::failed(format!("cannot write the report '{shown}': {error}")).hint(
             "the results are safe; `cornerstone report RUN -o FILE` makes the report elsewhere",
         )

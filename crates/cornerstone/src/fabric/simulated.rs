@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Display;
-use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -21,6 +20,7 @@ use super::simulated_signals::SignalGuard;
 use crate::arguments::{Answer, SimulationArguments};
 use crate::failure::Failure;
 use crate::interruption::Interruption;
+use crate::output_file;
 use crate::progress::note;
 
 /// Returns the machine of this name or file.
@@ -53,10 +53,9 @@ pub(super) fn check(
         return Err(wrong(error));
     }
     let Some(path) = &wanted.trace else { return Ok(()) };
-    let opened = OpenOptions::new().append(true).create(true).open(path);
-    opened
-        .map(drop)
-        .map_err(|error| wrong(&format!("cannot write the trace to '{}': {error}", path.display())))
+    output_file::check(path, &"the trace", |path| {
+        output_file::is_marked(path, fabric_sim::trace::MARK)
+    })
 }
 
 /// Returns the maximum number of ranks of the machine, or `None` if its number of processors is not limited.
@@ -171,7 +170,7 @@ fn hand_on(reports: &Reports, on_report: &mut OnReport<'_>) -> ControlFlow<()> {
 }
 
 fn write(path: &Path, trace: &Trace) -> Result<(), LaunchEnd> {
-    let written = File::create(path).and_then(|file| {
+    let written = output_file::create(path).and_then(|file| {
         let mut out = BufWriter::new(file);
         let cut = trace.write_chrome(&mut out)?;
         out.flush().map(|()| cut)

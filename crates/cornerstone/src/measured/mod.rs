@@ -4,6 +4,8 @@
 mod child;
 mod osu_table;
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -176,7 +178,9 @@ struct Scratch(TempDir);
 
 impl Scratch {
     fn new() -> Result<Scratch, String> {
-        let folder = tempfile::Builder::new().prefix("cornerstone-").tempdir();
+        let only_this_user = Permissions::from_mode(0o700);
+        let mut folder = tempfile::Builder::new();
+        let folder = folder.prefix("cornerstone-").permissions(only_this_user).tempdir();
         folder.map(Scratch).map_err(|error| format!("no folder for its results: {error}"))
     }
 
@@ -188,6 +192,12 @@ impl Scratch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_else_may_enter_the_folder_of_results() {
+        let scratch = Scratch::new().unwrap();
+        assert_eq!(scratch.0.path().metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    }
 
     #[test]
     fn commands_of_cornerstone_are_known_and_must_not_name_their_results() {

@@ -1,6 +1,7 @@
 //! The files of `--check-report`: text, JSON, SARIF and JUnit, by the ending of their names.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::report::{Report, SCHEMA};
@@ -73,8 +74,9 @@ impl ReportFile {
             }
             Format::Junit => Ok(junit::document(report)),
         };
-        let written =
-            contents.map_err(Into::into).and_then(|contents| std::fs::write(&self.path, contents));
+        let written = contents
+            .map_err(Into::into)
+            .and_then(|contents| output_file::create(&self.path)?.write_all(contents.as_bytes()));
         written.map_err(|error| {
             Failure::failed(format!("cannot write {self} to '{}': {error}", self.path.display()))
         })

@@ -1,7 +1,7 @@
 //! Writing a results file during a run.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -36,8 +36,7 @@ impl ResultsFile {
             Failure::usage(format!("cannot go on with '{}': {error}", path.display()))
         })?;
         let mut results = ResultsFile::new(file, path)?;
-        let mut bytes = Vec::new();
-        results.file.read_to_end(&mut bytes).map_err(|error| {
+        let bytes = definition_files::read_all(&results.file).map_err(|error| {
             Failure::usage(format!("cannot read '{}': {error}", path.display()))
         })?;
         let run = reader::parse(path, &bytes)?;

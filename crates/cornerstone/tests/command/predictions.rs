@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::lab::{Ended, Lab, skip};
+use crate::lab::{Ended, Lab, skip, words};
 use crate::launching::{lab_with, library, run_program as run};
 
 const SOURCE: &str = include_str!("predictions.c");
@@ -356,23 +356,28 @@ fn traces_of_simgrid_are_replayed_by_their_index() {
     let replayed = lab.succeed(&["replay", "trace.txt", "--fabric", "sim:cluster"]);
     // 3e6 operations at 1e9 a second.
     assert!(replayed.stderr.contains("rank 0: computing 3.00 ms"), "{replayed:#?}");
-    lab.succeed(&[
-        "tradeoff",
-        "sim:cluster",
-        "--program",
-        "trace.txt",
-        "--machines",
-        "sim:fat-tree",
-    ]);
+    let tradeoff = "tradeoff sim:cluster --program trace.txt --machines sim:fat-tree";
+    lab.succeed(&words(tradeoff));
     lab.write("parts/second.txt", &format!("{second}1 waitAny 1\n"));
-    let words = ["second.txt', line 5", "'waitAny'"];
-    lab.run(&["replay", "trace.txt", "--fabric", "sim:cluster"]).refuses(2, &words);
+    let places = ["second.txt', line 5", "'waitAny'"];
+    lab.run(&["replay", "trace.txt", "--fabric", "sim:cluster"]).refuses(2, &places);
     // An index leads to no file outside its folder.
     let here = lab.path("parts/second.txt");
     for outside in [here.to_str().unwrap(), "../parts/second.txt"] {
         lab.write("parts/index.txt", &format!("first.txt\n{outside}\n"));
         lab.run(&["replay", "parts/index.txt", "--fabric", "sim:cluster"])
             .refuses(2, &["parts/index.txt", "outside its folder"]);
+    }
+    lab.write("outside.txt", "0 init\n");
+    std::os::unix::fs::symlink("../outside.txt", lab.path("parts/link.txt")).unwrap();
+    for (names, reason) in [
+        ("link.txt\n", "outside its folder"),
+        (".\n", "no regular file"),
+        ("second.txt\n./second.txt\n", "names a file twice"),
+    ] {
+        lab.write("parts/index.txt", names);
+        lab.run(&["replay", "parts/index.txt", "--fabric", "sim:cluster"])
+            .refuses(2, &["parts/index.txt", reason]);
     }
     std::fs::remove_file(lab.path("parts/second.txt")).unwrap();
     lab.run(&["replay", "trace.txt", "--fabric", "sim:cluster"]).refuses(2, &["second.txt"]);

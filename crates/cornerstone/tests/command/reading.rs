@@ -68,6 +68,11 @@ fn a_report_replaces_nothing_but_a_report() {
     lab.write("thesis.html", "<title>years of work</title>");
     lab.run(&["report", "a.jsonl", "-o", "thesis.html"]).refuses(2, &["thesis.html", "-o FILE"]);
     assert!(std::fs::read_to_string(lab.path("thesis.html")).unwrap().contains("years"));
+    // Nor is a link followed, which a folder of a stranger may have beside the results.
+    std::fs::copy(lab.path("a.jsonl"), lab.path("b.jsonl")).unwrap();
+    std::os::unix::fs::symlink("nothing", lab.path("b.html")).unwrap();
+    lab.run(&["report", "b.jsonl"]).refuses(1, &["b.html", "it is a link"]);
+    assert!(!lab.path("nothing").exists());
     // Not even the results themselves are overwritten by accident.
     let before = std::fs::read(lab.path("a.jsonl")).unwrap();
     lab.run(&["report", "a.jsonl", "-o", "a.jsonl"]).refuses(2, &["a.jsonl"]);
@@ -80,6 +85,7 @@ fn a_file_without_an_end_is_refused_and_a_name_in_a_file_does_not_reach_the_term
     let lab = Lab::new();
     brief(&lab, "a.jsonl");
     lab.run(&["compare", "/dev/zero", "a.jsonl"]).refuses(2, &["/dev/zero", "no regular file"]);
+    lab.run(&["run", "--resume", "/dev/zero"]).refuses(2, &["/dev/zero", "no regular file"]);
     let text = std::fs::read_to_string(lab.path("a.jsonl")).unwrap();
     let host = text.split("\"host\":\"").nth(1).unwrap().split('"').next().unwrap();
     lab.write("b.jsonl", &text.replace(&format!("\"{host}\""), "\"a\\u001b[2Jb\""));
@@ -113,6 +119,8 @@ fn what_machine_pattern_and_pipeline_files_name_does_not_control_the_terminal() 
     let commands = [
         "machines show ./machine.toml",
         "machines show ./key.toml",
+        "run ping-pong --fabric sim:./key.toml",
+        "replay r --fabric sim:key.toml",
         "pipeline --check chain.toml",
         "pipeline --check stage.toml",
         "pmp --check pattern.pmp",
@@ -121,7 +129,7 @@ fn what_machine_pattern_and_pipeline_files_name_does_not_control_the_terminal() 
         let ended = lab.run(&words(command));
         let both = ended.stdout + &ended.stderr;
         let controls = |c: char| c.is_control() && c != '\n';
-        assert!(both.contains("u001b[31m") && !both.contains(controls), "{command}: {both:?}");
+        assert!(both.contains("\\u009b31m") && !both.contains(controls), "{command}: {both:?}");
     }
 }
 

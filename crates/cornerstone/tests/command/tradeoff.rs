@@ -212,5 +212,5 @@ fn programs_that_cannot_be_compared_are_refused() {
     refused(&["cluster", "--latency", "4"], 2, "--program");
     write("page.html", "somebody else's");
     let page = ["cluster", "--program", "program.ti", "--report", "page.html"];
-    refused(&page, 2, "is no page of Cornerstone");
+    refused(&page, 2, "is not a file of this kind");
 }

@@ -1,7 +1,7 @@
 //! The networks of a machine as one set of channels, and the networks that lead from one node to another.
 
 use crate::machine::{Broken, Machine, Network, Switching};
-use crate::topology::Topology;
+use crate::topology::{CHANNELS_MAX, Topology};
 
 /// All networks of a machine, each with a copy for every group of nodes that it joins.
 #[derive(Debug)]
@@ -73,7 +73,11 @@ impl Networks {
             let topology = Topology::new(&network.shape, ports, ejection)?;
             let groups = nodes.div_ceil(group_nodes);
             let (number, first_channel) = (all.copies.len() as u8, all.network_of_channel.len());
-            all.network_of_channel.resize(first_channel + groups * topology.channels(), number);
+            let channels = groups.saturating_mul(topology.channels()).saturating_add(first_channel);
+            if channels > CHANNELS_MAX {
+                return Err(format!("its networks have more than {CHANNELS_MAX} links and ports"));
+            }
+            all.network_of_channel.resize(channels, number);
             let network = network.clone();
             all.copies.push(NetworkCopies {
                 network,

@@ -38,6 +38,9 @@ pub enum Shape {
     Graph(Vec<(usize, usize)>),
 }
 
+/// Most channels of a network. Each takes memory, and a machine file names any number in a few words.
+pub(crate) const CHANNELS_MAX: usize = 1 << 24;
+
 /// A network of a known number of nodes: its channels (each a link in one direction), and the routes over them.
 #[derive(Clone, Debug)]
 pub struct Topology {
@@ -102,15 +105,19 @@ impl Topology {
             Shape::Bus => Layout::Bus,
             Shape::Switch => Layout::Switch,
             Shape::FatTree { arity } => {
-                let levels = (1..).find(|&levels| arity.pow(levels) >= nodes).unwrap_or(1);
+                let enough = |&levels: &u32| arity.saturating_pow(levels) >= nodes;
+                let levels = (1..).find(enough).unwrap_or(1);
                 Layout::FatTree { arity: *arity, levels: levels as usize }
             }
             Shape::Graph(edges) => graph(edges, nodes)?,
         };
         let mut topology = Topology { layout, nodes, channels: 0, ejection };
         topology.ejection = ejection && topology.is_direct();
-        topology.channels =
-            topology.links() + if topology.ejection { topology.places() } else { 0 };
+        let ejection = if topology.ejection { topology.places() } else { 0 };
+        topology.channels = topology.links().saturating_add(ejection);
+        if topology.channels > CHANNELS_MAX {
+            return Err(format!("its network has more than {CHANNELS_MAX} links and ports"));
+        }
         Ok(topology)
     }
 
@@ -138,10 +145,10 @@ impl Topology {
     /// filled in part, and a packet may pass an empty place.
     fn places(&self) -> usize {
         match &self.layout {
-            Layout::Grid { extents, .. } => extents.iter().product(),
-            Layout::EightNeighbours { extents } => extents.iter().product(),
+            Layout::Grid { extents, .. } => product(extents),
+            Layout::EightNeighbours { extents } => product(extents),
             Layout::Hypercube { dimensions } => 1 << dimensions,
-            Layout::FatTree { arity, levels } => arity.pow(*levels as u32),
+            Layout::FatTree { arity, levels } => arity.saturating_pow(*levels as u32),
             Layout::Graph { places, .. } => *places,
             Layout::OneWayRing | Layout::Bus | Layout::Switch => self.nodes,
         }
@@ -149,13 +156,13 @@ impl Topology {
 
     fn links(&self) -> usize {
         match &self.layout {
-            Layout::Grid { extents, .. } => self.places() * 2 * extents.len(),
+            Layout::Grid { extents, .. } => self.places().saturating_mul(2 * extents.len()),
             Layout::OneWayRing => self.nodes,
-            Layout::EightNeighbours { .. } => self.places() * 8,
+            Layout::EightNeighbours { .. } => self.places().saturating_mul(8),
             Layout::Hypercube { dimensions } => self.places() * dimensions,
             Layout::Bus => 1,
             Layout::Switch => 2 * self.nodes,
-            Layout::FatTree { levels, .. } => 2 * self.places() * levels,
+            Layout::FatTree { levels, .. } => self.places().saturating_mul(2 * levels),
             Layout::Graph { ends, .. } => ends.len(),
         }
     }
@@ -279,6 +286,11 @@ impl Topology {
 
 /// Returns the given extents. If one of them is 0, returns as many extents that are as nearly equal as possible and
 /// hold `nodes` nodes.
+/// Returns the number of places of a grid, or the greatest number if it is greater.
+fn product(extents: &[usize]) -> usize {
+    extents.iter().fold(1, |places, &extent| places.saturating_mul(extent))
+}
+
 fn fill(extents: &[usize], nodes: usize) -> Result<Vec<usize>, String> {
     if extents.contains(&0) {
         let mut square = vec![1; extents.len()];
@@ -287,7 +299,7 @@ fn fill(extents: &[usize], nodes: usize) -> Result<Vec<usize>, String> {
         }
         return Ok(square);
     }
-    let places: usize = extents.iter().product();
+    let places = product(extents);
     if places < nodes {
         return Err(format!("the grid has {places} places for {nodes} nodes"));
     }

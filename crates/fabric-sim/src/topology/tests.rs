@@ -113,3 +113,21 @@ fn links_are_named_by_where_they_lead_where_that_tells_them_apart() {
     assert_eq!(names(Shape::Ring { one_way: false }, 2), ["node 0 +x", "node 1 +x"]);
     assert_eq!(names(Shape::Mesh(vec![3, 3]), 9), ["node 0 +x", "node 1 -x"]);
 }
+
+#[test]
+fn a_network_of_more_channels_than_are_simulated_is_refused() {
+    let huge = [
+        Shape::Torus(vec![1000, 1000, 1000]),
+        Shape::Mesh(vec![usize::MAX, usize::MAX]),
+        Shape::EightNeighbours(vec![60000, 60000]),
+        Shape::FatTree { arity: 4_000_000_000 },
+    ];
+    for shape in huge {
+        let refused = Topology::new(&shape, 4, true).unwrap_err();
+        assert!(refused.contains("more than 16777216 links and ports"), "{shape:?}: {refused}");
+    }
+    // 256^3 places, of which each has six links, are too many; 128^3 are not: 128^3 * 6 = 12582912.
+    assert!(Topology::new(&Shape::Torus(vec![256; 3]), 4, false).is_err());
+    let channels = Topology::new(&Shape::Torus(vec![128; 3]), 4, false).unwrap().channels();
+    assert_eq!(channels, 12_582_912);
+}

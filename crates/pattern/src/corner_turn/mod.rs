@@ -11,3 +11,4 @@ mod tests;
 mod write;
 
 pub use schedule::{Design, NoDesign, Schedule};
+pub use write::MARK;

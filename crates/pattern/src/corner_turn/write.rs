@@ -7,6 +7,9 @@ use crate::describe::bytes as bytes_in_words;
 use crate::program::Pattern;
 use crate::read::read;
 
+/// First words of each pattern, by which a later one may replace it.
+pub const MARK: &str = "# A corner turn over a line of";
+
 /// Lines are broken before this column.
 const WIDTH: usize = 100;
 
@@ -30,7 +33,7 @@ fn text(schedule: &Schedule, bytes: u32) -> String {
     let Schedule { design, nodes, .. } = schedule;
     let contention = schedule.link_contention();
     let mut text = format!(
-        "# A corner turn over a line of {nodes} nodes: every node has a block of {bytes} bytes for every other.\n\
+        "{MARK} {nodes} nodes: every node has a block of {bytes} bytes for every other.\n\
          # {}\n\
          # {} stages; on a line, at most {} messages share a link one way.\n\
          # Made by `cornerstone corner-turn --ranks {nodes} --order {}{}`.\n\n\

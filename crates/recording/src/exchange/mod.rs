@@ -7,6 +7,7 @@ mod rounds;
 mod traces_reader;
 mod traces_writer;
 
+use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
 use crate::{RankEvent, Recording, RecordingError};
@@ -73,6 +74,11 @@ impl Recording {
             let folder = path.parent().unwrap_or(Path::new(""));
             paths =
                 named.iter().map(|&name| inside(folder, name, path)).collect::<Result<_, _>>()?;
+            // Else a short index would take as much memory as it names one long file.
+            let distinct: HashSet<_> = paths.iter().map(|path| path.canonicalize().ok()).collect();
+            if distinct.len() < paths.len() {
+                return Err(refused(path, "it names a file twice".into()));
+            }
             texts = paths.iter().map(|path| text_of(path)).collect::<Result<_, _>>()?;
         }
         parse(format, path, &paths, &texts)
@@ -101,10 +107,7 @@ fn parse(
 
 /// Returns the contents of a file of text.
 fn text_of(path: &Path) -> Result<String, RecordingError> {
-    definition_files::read_text(path).map_err(|error| RecordingError::File {
-        path: path.display().to_string(),
-        reason: error.to_string(),
-    })
+    definition_files::read_text(path).map_err(|error| refused(path, error.to_string()))
 }
 
 /// Returns the files that an index of traces names, or `None` if the text is not an index: an action has several words.
@@ -118,14 +121,24 @@ fn named_in(text: &str) -> Option<Vec<&str>> {
 /// Returns the path of a file that an index names. An index may come from a stranger, and does not lead to other files
 /// of this host.
 fn inside(folder: &Path, name: &str, index: &Path) -> Result<PathBuf, RecordingError> {
+    let (joined, shown) = (folder.join(name), name.escape_debug());
     let stays = |part| matches!(part, Component::Normal(_) | Component::CurDir);
-    match Path::new(name).components().all(stays) {
-        true => Ok(folder.join(name)),
-        false => Err(RecordingError::File {
-            path: index.display().to_string(),
-            reason: format!("it names '{}', which is outside its folder", name.escape_debug()),
-        }),
+    let outside = || refused(index, format!("it names '{shown}', which is outside its folder"));
+    if !Path::new(name).components().all(stays) {
+        return Err(outside());
     }
+    let unreadable = |error| refused(index, format!("it names '{shown}': {error}"));
+    let folder = folder.join(".").canonicalize().map_err(unreadable)?;
+    let file = joined.canonicalize().map_err(unreadable)?;
+    match file.starts_with(&folder) {
+        true if file.is_file() => Ok(joined),
+        true => Err(refused(index, format!("it names '{shown}', which is no regular file"))),
+        false => Err(outside()),
+    }
+}
+
+fn refused(path: &Path, reason: String) -> RecordingError {
+    RecordingError::File { path: path.display().to_string(), reason }
 }
 
 /// A mistake in a text: the line, counted from 1, and a description.

@@ -18,6 +18,7 @@ use crate::command::report::is_report;
 use crate::command::{predicted, replay};
 use crate::failure::Failure;
 use crate::output::print;
+use crate::output_file;
 
 /// Text before the machine in the title of a recording.
 const ON_MACHINE: &str = " on sim:";
@@ -91,7 +92,8 @@ impl From<CriticalPath> for PathTimes {
 /// Replays the program on each system, and compares the times.
 pub(super) fn execute(arguments: &TradeoffArguments, file: &Path) -> Result<ExitCode, Failure> {
     if let Some(page) = &arguments.report {
-        check_page(page)?;
+        // Nothing has been simulated yet.
+        output_file::refuse_others(page, &"the page", is_report)?;
     }
     let factor = replay::factor(&arguments.prediction)?;
     let recording = Rc::new(replay::read(file)?);
@@ -122,24 +124,9 @@ pub(super) fn execute(arguments: &TradeoffArguments, file: &Path) -> Result<Exit
         Format::Json => serde_json::to_string_pretty(&comparison).expect("plain data") + "\n",
     })?;
     if let Some(page) = &arguments.report {
-        std::fs::write(page, page::page(&comparison)).map_err(|error| {
-            Failure::failed(format!("cannot write the page to '{}': {error}", page.display()))
-        })?;
+        output_file::replace(page, &"the page", is_report, &page::page(&comparison))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Refuses a page that would replace another program's file. Nothing has been simulated then.
-fn check_page(page: &Path) -> Result<(), Failure> {
-    let shown = page.display();
-    if page.is_dir() {
-        return Err(Failure::usage(format!("'{shown}' is a folder, and the page is a file")));
-    }
-    if page.is_file() && !is_report(page) {
-        let why = format!("'{shown}' is already there and is no page of Cornerstone");
-        return Err(Failure::usage(why).hint("choose another name, or remove it"));
-    }
-    Ok(())
 }
 
 /// Returns the requested machine, or the one that the program was recorded on.

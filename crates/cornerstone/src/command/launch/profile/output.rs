@@ -1,7 +1,6 @@
 //! The files that are written: pages, JSON and traces.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -89,7 +88,7 @@ impl Output {
         let shown = self.path.display();
         let mut line = format!("  {self}: {shown}\n");
         let mut all = || -> std::io::Result<()> {
-            let mut out = BufWriter::new(File::create(&self.path)?);
+            let mut out = BufWriter::new(output_file::create(&self.path)?);
             match self.kind {
                 Kind::Page => out.write_all(page::page(&followed.profile).as_bytes())?,
                 Kind::Json => {
