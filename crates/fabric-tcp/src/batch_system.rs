@@ -1,8 +1,5 @@
 //! The hosts that a batch system has allocated to this job: SLURM, PBS or LSF.
 
-use std::fs::File;
-use std::io::Read;
-
 use crate::Host;
 
 /// The environment of a process, which tests replace.
@@ -13,9 +10,6 @@ pub trait Surroundings {
     fn file(&self, path: &str) -> Result<String, String>;
 }
 
-/// Most bytes that are read of a list of hosts: an environment may name a file without an end.
-const BYTES_MAX: u64 = 16 << 20;
-
 /// The environment of this process.
 pub struct OfThisProcess;
 
@@ -25,9 +19,7 @@ impl Surroundings for OfThisProcess {
     }
 
     fn file(&self, path: &str) -> Result<String, String> {
-        let mut text = String::new();
-        let read = File::open(path).and_then(|file| file.take(BYTES_MAX).read_to_string(&mut text));
-        read.map(|_| text).map_err(|error| error.to_string())
+        definition_files::read_text(path.as_ref()).map_err(|error| error.to_string())
     }
 }
 

@@ -18,7 +18,8 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 }
 
 fn controls(c: char) -> bool {
-    let turns = matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let marks = matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}');
+    let turns = marks || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || c.is_control() && !matches!(c, '\n' | '\t')
 }
 

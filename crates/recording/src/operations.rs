@@ -45,9 +45,10 @@ impl Scratch {
 
 /// Returns that many bytes, of which the system gives those that are used.
 fn zeroes(bytes: usize) -> Result<Vec<u8>> {
-    let what = || "the messages of the recording".into();
-    let none = |_| Error::OutOfMemory { what: what(), bytes: bytes as u64 };
-    Vec::<u8>::new().try_reserve_exact(bytes).map_err(none)?;
+    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| Error::OutOfMemory {
+        what: "the messages of the recording".into(),
+        bytes: bytes as u64,
+    })?;
     Ok(vec![0; bytes])
 }
 

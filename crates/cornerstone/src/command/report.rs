@@ -1,6 +1,6 @@
 //! `report`: makes the HTML report of runs.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -63,10 +63,7 @@ pub(crate) fn write_page(path: &Path, page: &str) -> Result<(), Failure> {
 
 /// Returns whether a file is a report of Cornerstone, by the generator in its head.
 pub(crate) fn is_report(path: &Path) -> bool {
-    let mut head = Vec::new();
-    let read = std::fs::File::open(path).and_then(|file| file.take(4096).read_to_end(&mut head));
     // A full disk leaves an empty file instead of a report, so an empty file counts as one.
     let name = report::GENERATOR.split(' ').next().unwrap_or_default();
-    let generator = format!("name=\"generator\" content=\"{name} ");
-    read.is_ok() && (head.is_empty() || String::from_utf8_lossy(&head).contains(&generator))
+    output_file::is_marked(path, &format!("name=\"generator\" content=\"{name} "))
 }

@@ -284,13 +284,13 @@ impl Topology {
     }
 }
 
-/// Returns the given extents. If one of them is 0, returns as many extents that are as nearly equal as possible and
-/// hold `nodes` nodes.
 /// Returns the number of places of a grid, or the greatest number if it is greater.
 fn product(extents: &[usize]) -> usize {
     extents.iter().fold(1, |places, &extent| places.saturating_mul(extent))
 }
 
+/// Returns the given extents. If one of them is 0, returns as many extents that are as nearly equal as possible and
+/// hold `nodes` nodes.
 fn fill(extents: &[usize], nodes: usize) -> Result<Vec<usize>, String> {
     if extents.contains(&0) {
         let mut square = vec![1; extents.len()];

@@ -72,13 +72,10 @@ impl Recording {
         let (mut paths, mut texts) = (vec![path.to_owned()], vec![text]);
         if let (TextFormat::Traces, Some(named)) = (format, named_in(&texts[0])) {
             let folder = path.parent().unwrap_or(Path::new(""));
-            paths =
-                named.iter().map(|&name| inside(folder, name, path)).collect::<Result<_, _>>()?;
-            // Else a short index would take as much memory as it names one long file.
-            let distinct: HashSet<_> = paths.iter().map(|path| path.canonicalize().ok()).collect();
-            if distinct.len() < paths.len() {
-                return Err(refused(path, "it names a file twice".into()));
-            }
+            // Each file once: else a short index would take as much memory as it names one long file.
+            let mut found = HashSet::new();
+            let mut file = |&name: &&str| inside(folder, name, path, &mut found);
+            paths = named.iter().map(&mut file).collect::<Result<_, _>>()?;
             texts = paths.iter().map(|path| text_of(path)).collect::<Result<_, _>>()?;
         }
         parse(format, path, &paths, &texts)
@@ -118,9 +115,14 @@ fn named_in(text: &str) -> Option<Vec<&str>> {
     names.filter(|names| !names.is_empty())
 }
 
-/// Returns the path of a file that an index names. An index may come from a stranger, and does not lead to other files
-/// of this host.
-fn inside(folder: &Path, name: &str, index: &Path) -> Result<PathBuf, RecordingError> {
+/// Returns the path of a file that an index names and that is not among those `found` before. An index may come from a
+/// stranger, and does not lead to other files of this host.
+fn inside(
+    folder: &Path,
+    name: &str,
+    index: &Path,
+    found: &mut HashSet<PathBuf>,
+) -> Result<PathBuf, RecordingError> {
     let (joined, shown) = (folder.join(name), name.escape_debug());
     let stays = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     let outside = || refused(index, format!("it names '{shown}', which is outside its folder"));
@@ -130,11 +132,16 @@ fn inside(folder: &Path, name: &str, index: &Path) -> Result<PathBuf, RecordingE
     let unreadable = |error| refused(index, format!("it names '{shown}': {error}"));
     let folder = folder.join(".").canonicalize().map_err(unreadable)?;
     let file = joined.canonicalize().map_err(unreadable)?;
-    match file.starts_with(&folder) {
-        true if file.is_file() => Ok(joined),
-        true => Err(refused(index, format!("it names '{shown}', which is no regular file"))),
-        false => Err(outside()),
+    if !file.starts_with(&folder) {
+        return Err(outside());
     }
+    if !file.is_file() {
+        return Err(refused(index, format!("it names '{shown}', which is no regular file")));
+    }
+    if !found.insert(file) {
+        return Err(refused(index, "it names a file twice".into()));
+    }
+    Ok(joined)
 }
 
 fn refused(path: &Path, reason: String) -> RecordingError {
