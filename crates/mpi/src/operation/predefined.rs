@@ -82,7 +82,7 @@ impl Predefined {
         match kind.as_number() {
             // MPI has no arithmetic on C's char, but every other library does, and programs rely on it.
             Kind::Signed(_) | Kind::Unsigned(_) => true,
-            Kind::Float(4 | 8) => self.is_of_numbers(),
+            Kind::Float(2 | 4 | 8) => self.is_of_numbers(),
             Kind::LongDouble => has_long_double && self.is_of_numbers(),
             Kind::Complex(4 | 8) => self.is_of_fields(),
             Kind::ComplexLongDouble => has_long_double && self.is_of_fields(),

@@ -8,6 +8,7 @@ mod apply;
 mod coded;
 mod each;
 mod extended;
+mod half;
 mod locate;
 mod native;
 mod run;

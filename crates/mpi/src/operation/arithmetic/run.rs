@@ -1,7 +1,7 @@
 //! Predefined operations on consecutive basic elements.
 
 use super::each::{Places, each};
-use super::extended;
+use super::{extended, half};
 use crate::datatype::Kind;
 use crate::operation::predefined::Predefined::{
     self, And, BitAnd, BitOr, BitXor, Maximum, Minimum, Or, Product, Sum, Xor,
@@ -67,6 +67,7 @@ pub(super) unsafe fn apply_to_run(op: Predefined, kind: Kind, at: Places) {
         Kind::Unsigned(4) | Kind::Logical(4) => integers!(u32, op, at),
         Kind::Unsigned(8) | Kind::Logical(8) => integers!(u64, op, at),
         Kind::Unsigned(16) | Kind::Logical(16) => integers!(u128, op, at),
+        Kind::Float(2) => half::apply(op, at),
         Kind::Float(4) => floats!(f32, op, at),
         Kind::Float(8) => floats!(f64, op, at),
         Kind::Complex(4) => complex!(f32, op, at),
