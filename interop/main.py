@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Random programs, and programs that nobody here wrote, against our MPI header and library.
 
-Suites: random (our own, held against MPICH), mpi4py (fetched by pip), mpich-abi (programs that were built against
-MPICH: mpi4py's wheel, and Debian's), wheel (what `make wheel` makes, with mpi4py built by it and tested), cuts (300
+Suites: random (our own, held against MPICH), mpi4py (its wheel from the Python package index), mpich-abi (programs that Debian
+has built against MPICH), wheel (what `make wheel` makes, with mpi4py built by it and tested), cuts (300
 cuts of cables between two to four hosts of network name spaces; root only), faults (the rate over time around a cut and
 around congestion on such hosts, beside a simulated machine of the same facts; root only), osu, imb, mpich, races,
 fortran, libraries, mbi, programs (each from a folder that you name in the environment):

@@ -1,4 +1,6 @@
-"""The test suite of mpi4py, from the Python package index, built against our header and library."""
+"""The tests of mpi4py, with its wheel from the Python package index, which is built for MPICH's ABI. Our files lie in the
+same environment, as pip installs them, and no variable names a library. The suite `wheel` tests the other way: mpi4py
+built from its sources against our header and library."""
 
 import os
 import re
@@ -7,14 +9,16 @@ import sys
 import tarfile
 
 import common
-from common import COMPILER, TIME_LIMIT_S, WORK, Skips, Tally, must, run, selected
+from common import BUILT, COMPILER, ROOT, TIME_LIMIT_S, WORK, Skips, Tally, must, run, selected
+
+sys.path.insert(0, str(ROOT / "packaging"))
+import tree  # noqa: E402
 
 VERSION = "4.1.2"
 RANKS = (1, 2, 4, 8)
-# What these modules test is the matter of each rank alone, so more ranks would ask the same again.
+# What these modules test is the matter of each rank alone: one runs them, for more would ask the same again.
 OF_ONE_RANK = {"test_datatype", "test_pack", "test_util_dtlib"}
 FOLDER = WORK / "mpi4py"
-PYTHON = FOLDER / "venv" / "bin" / "python3"
 SOURCE = FOLDER / f"mpi4py-{VERSION}"
 
 
@@ -37,17 +41,32 @@ def fetch(pip):
     return True
 
 
-def build():
-    """Fetches and builds once. Returns False if that is impossible."""
-    if not PYTHON.exists():
-        must([sys.executable, "-m", "venv", FOLDER / "venv"])
-    pip = [PYTHON, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+def environment(name, what, variables=None):
+    """Installs numpy and `what` into an environment once. Returns its interpreter, or None if the tests cannot be had."""
+    folder = FOLDER / name
+    python = folder / "bin" / "python3"
+    if not python.exists():
+        must([sys.executable, "-m", "venv", folder])
+    pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     if not fetch(pip):
-        return False
-    if subprocess.run([str(PYTHON), "-c", "import mpi4py, numpy"], stderr=subprocess.DEVNULL).returncode != 0:
-        # The speed of the binding does not matter here, and optimising its one large file takes long.
-        must(pip + ["install", "numpy", SOURCE], env={**os.environ, "MPICC": str(COMPILER), "CFLAGS": "-O0 -g0"})
-    return True
+        return None
+    if subprocess.run([str(python), "-c", "import mpi4py, numpy"], stderr=subprocess.DEVNULL).returncode != 0:
+        must([*pip, "install", "--only-binary", "numpy", "numpy", what], env={**os.environ, **(variables or {})})
+    return python
+
+
+def installed():
+    """Returns an interpreter with the wheel and our files, or None."""
+    python = environment("installed", f"mpi4py=={VERSION}")
+    if python:
+        tree.place_files(python.parent.parent, BUILT)
+    return python
+
+
+def built():
+    """Returns an interpreter with mpi4py built against our header, for any library of the standard ABI, or None."""
+    # The speed of the binding does not matter, and optimising its one large file takes long.
+    return environment("built", SOURCE, {"MPICC": str(COMPILER), "CFLAGS": "-O0 -g0"})
 
 
 def verdict(ended):
@@ -63,36 +82,48 @@ def verdict(ended):
     return "; ".join(dict.fromkeys(names))
 
 
-def test_modules(tally, python, ranks, environment=None):
-    """Runs every module of the tests with a Python interpreter that has mpi4py."""
+def modules_to_run(tally, count, of_one_rank):
+    """The modules for this number of ranks. The tally takes those that are skipped."""
     skips = Skips("mpi4py")
-    over = f" over {common.fabric.partition(':')[0]}"
-    here = {name.removesuffix(over) for name in skips.reasons if " over " not in name or name.endswith(over)}
-    modules = sorted(path.stem for path in (SOURCE / "test").glob("test_*.py"))
+    for path in sorted((SOURCE / "test").glob("test_*.py")):
+        module = path.stem
+        label = f"{module} at {count} ranks"
+        if (module in OF_ONE_RANK) != of_one_rank or not selected(label):
+            continue
+        # A line names a module, or a module at a number of ranks or over a fabric.
+        reason = skips.reason(module) or skips.reason(label) or skips.reason(module + over_fabric())
+        if reason:
+            tally.skip(label, reason)
+        else:
+            yield module
+
+
+def over_fabric():
+    return f" over {common.fabric.partition(':')[0]}"
+
+
+def test_modules(tally, python, ranks, environment=None):
+    """Runs the modules of the tests with a Python interpreter that has mpi4py: all in one launch, as its authors do."""
+    over = over_fabric()
+    here = {name.removesuffix(over) for name in Skips("mpi4py").reasons if " over " not in name or name.endswith(over)}
     # Parts of modules that are outside the profile, for the suite's own option.
-    apart = [option for name in sorted(here) if "." in name for option in ("-x", name)]
-    for count in ranks:
-        for module in modules:
-            if module in OF_ONE_RANK and count != ranks[0]:
-                continue
-            label = f"{module} at {count} ranks"
-            if not selected(label):
-                continue
-            # A line names a module, or a module at a number of ranks or over a fabric.
-            reason = skips.reason(module) or skips.reason(label) or skips.reason(module + over)
-            if reason:
-                tally.skip(label, reason)
-                continue
-            command = [python, SOURCE / "test" / "main.py", "--quiet", "-i", rf"\b{module}\.py$"] + apart
-            # Each rank is a Python process, so the work grows with the ranks, and the number of processors does not.
-            limit_s = TIME_LIMIT_S * max(1, count // 2)
-            tally.take(label, verdict(run(count, command, limit_s=limit_s, environment=environment)))
+    separate = [option for name in sorted(here) if "." in name for option in ("-x", name)]
+    for count, of_one_rank in [(1, True), *((count, False) for count in ranks)]:
+        modules = list(modules_to_run(tally, count, of_one_rank))
+        if not modules:
+            continue
+        chosen = rf"\b({'|'.join(modules)})\.py$"
+        command = [python, SOURCE / "test" / "main.py", "--quiet", "-i", chosen, *separate]
+        # Each rank is a Python process, so the work grows with the ranks, and the number of processors does not.
+        ended = run(count, command, limit_s=TIME_LIMIT_S * max(1, count // 2), environment=environment)
+        tally.take(f"{len(modules)} modules at {count} ranks", verdict(ended))
 
 
 def test(ranks=RANKS):
-    if not build():
+    python = installed()
+    if python is None:
         return None
     tally = Tally("mpi4py")
-    test_modules(tally, PYTHON, ranks)
+    test_modules(tally, python, ranks, {"LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")})
     tally.close()
     return tally

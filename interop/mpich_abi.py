@@ -4,13 +4,8 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 
-import mpi4py_suite
-from common import BUILT, LIBRARY, ROOT, TIME_LIMIT_S, WORK, Tally, must, run, selected
-
-sys.path.insert(0, str(ROOT / "packaging"))
-import tree  # noqa: E402
+from common import LIBRARY, ROOT, WORK, Tally, must, run, selected
 
 RANKS = (1, 2, 4)
 FOLDER = WORK / "mpich-abi"
@@ -205,25 +200,9 @@ def fortran(tally, ranks, environment, folder):
             tally.take(name, None if whole else ended.reason())
 
 
-def mpi4py(tally, ranks):
-    """Tests the wheel of mpi4py from PyPI with the tests from its sources. Our files are in the same environment, as
-    pip installs them, and no variable names a library."""
-    python = FOLDER / "venv" / "bin" / "python3"
-    if not python.exists():
-        must([sys.executable, "-m", "venv", FOLDER / "venv"])
-    pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    # The sources are the same as in the suite of the standard ABI.
-    if not mpi4py_suite.fetch(pip):
-        return
-    must([*pip, "install", "--only-binary", ":all:", "numpy", f"mpi4py=={mpi4py_suite.VERSION}"])
-    tree.place_files(FOLDER / "venv", BUILT)
-    mpi4py_suite.test_modules(tally, python, ranks, {"LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")})
-
-
 def test(ranks=RANKS):
     environment = prepare()
     tally = Tally("mpich-abi")
     debian(tally, ranks, environment)
-    mpi4py(tally, ranks)
     tally.close()
     return tally

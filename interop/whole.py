@@ -93,9 +93,9 @@ def rows(names, all_ranks):
         place.mkdir(exist_ok=True)
         for ranks in filter(program.fits, all_ranks or RANKS):
             yield program.name, ranks, program.command(folder, ranks), place
-    if wants("mpi4py") and mpi4py_suite.build():
+    if wants("mpi4py") and (python := mpi4py_suite.built()):
         left_out = [word for name in MPI4PY_LEFT_OUT for word in ("-e", rf"\b{name}\.py$")]
-        command = [mpi4py_suite.PYTHON, mpi4py_suite.SOURCE / "test" / "main.py", "--quiet", *left_out]
+        command = [python, mpi4py_suite.SOURCE / "test" / "main.py", "--quiet", *left_out]
         for ranks in all_ranks or RANKS:
             yield "mpi4py", ranks, command, common.WORK
 
