@@ -21,6 +21,10 @@ impl Acceptance {
     /// which is reported. The error probabilities of the attempts are a half, a sixth, a twelfth ... of the requested
     /// one, so their sum does not exceed it.
     pub(super) fn of_attempt(self, attempt: u32) -> Acceptance {
+        let attempt = if super::without("attempts") { 0 } else { attempt };
+        if attempt == 0 {
+            return self;
+        }
         let share = f64::from(attempt) * (f64::from(attempt) + 1.0);
         Acceptance { confidence: 1.0 - (1.0 - self.confidence) / share, ..self }
     }
@@ -40,6 +44,12 @@ impl Acceptance {
     /// state of the machine.
     pub(super) fn rate(self, missed: &[bool], trials: usize) -> MissRate {
         let cut = |blocks| miss_rate(missed, blocks, self.confidence);
+        if super::without("bursts") {
+            return cut(1);
+        }
+        if super::without("stretches") {
+            return cut(BLOCKS);
+        }
         let (short, long) = (cut(BLOCKS * trials.max(1)), cut(BLOCKS));
         if short.clustering >= long.clustering { short } else { long }
     }

@@ -188,7 +188,13 @@ impl Decision {
             _ if self.evidence.is_empty() => self.attempt(self.guess),
             // To refuse a period takes less time than to climb to one that is sustained, and may be all that there is
             // time for.
-            (None, None) if self.evidence.len() > 1 && self.expects_a_refused() => self.shorter(),
+            (None, None)
+                if self.evidence.len() > 1
+                    && !super::without("down")
+                    && self.expects_a_refused() =>
+            {
+                self.shorter()
+            }
             (None, _) => self.longer(),
             (_, None) => self.shorter(),
             (Some(upper), Some(lower)) => self.narrow(lower, upper),
@@ -207,7 +213,7 @@ impl Decision {
             }
             (None, NextStep::Try(longer)) => {
                 // If the next step is unknown, the one after it is sustained more often.
-                let is_known = self.provable() == Some(longer.as_ps());
+                let is_known = self.provable() == Some(longer.as_ps()) || super::without("further");
                 let further = if is_known { 1.0 } else { FIRST_STEP };
                 let wanted = (longer.as_ps() as f64 * further) as u64;
                 in_time(wanted).map_or(NextToConfirm::Try(longer), |period| {
@@ -221,6 +227,9 @@ impl Decision {
     /// Returns the period to confirm instead of `wanted` if the remaining time suffices for periods up to `longest`:
     /// `wanted` itself, or a shorter one; `None` if only periods that are not sustained are short enough.
     fn in_time(&self, wanted: u64, longest: u64) -> Option<u64> {
+        if super::without("shorter") {
+            return Some(wanted);
+        }
         let not_sustained = self.longest_that_fails().unwrap_or(0);
         let above = (not_sustained as f64 * WORTH_A_STEP) as u64;
         let shorter = [(longest as f64 / FORGIVING) as u64, longest];
@@ -360,11 +369,14 @@ impl Decision {
     fn middle(&self, low: u64, high: u64) -> Option<(f64, u64)> {
         let ratio = high as f64 / low as f64;
         let (low_end, high_end) = (low as f64 * WORTH_A_STEP, high as f64 / WORTH_A_STEP);
-        let is_inside = |ps: &u64| ratio > WIDE && (low_end..=high_end).contains(&(*ps as f64));
+        let is_inside = |ps: &u64| {
+            ratio > WIDE && !super::without("leap") && (low_end..=high_end).contains(&(*ps as f64))
+        };
         let expected = self.expected.map(|expected| expected.sustained.as_ps()).filter(is_inside);
         let middle = (low as f64 * high as f64).sqrt().round() as u64;
         let middle = expected.unwrap_or(middle);
-        (ratio > 1.0 + self.range.width && low < middle && middle < high).then_some((ratio, middle))
+        let least = if super::without("narrowing") { 1e9 } else { 1.0 + self.range.width };
+        (ratio > least && low < middle && middle < high).then_some((ratio, middle))
     }
 
     /// Returns the end, or the unclear period next to one, with the fewest trials, if it has had too few. Alternating
@@ -390,7 +402,11 @@ impl Decision {
     fn stride<'a>(&self, mut tried: impl Iterator<Item = &'a u64>) -> f64 {
         let (Some(&last), Some(&before)) = (tried.next(), tried.next()) else { return FIRST_STEP };
         let step = last.max(before) as f64 / last.min(before) as f64;
-        let longest = if self.expected.is_some() { STEP_MAX_PREDICTED } else { STEP_MAX };
+        let longest = if self.expected.is_some() && !super::without("small") {
+            STEP_MAX_PREDICTED
+        } else {
+            STEP_MAX
+        };
         (step * step).clamp(FIRST_STEP, longest)
     }
 }

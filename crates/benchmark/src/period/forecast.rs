@@ -165,7 +165,11 @@ impl Forecast {
         let prospect = self.wanted.prospect();
         let is_refused = |(period_us, rate): &&(f64, MissRate)| {
             let instances = instances_of_trial(span(*period_us)) as f64;
-            *period_us < sustained_us && prospect.is_refutable(rate, instances)
+            *period_us < sustained_us
+                && match crate::period::without("refutable") {
+                    true => rate.min > self.wanted.miss_rate,
+                    false => prospect.is_refutable(rate, instances),
+                }
         };
         let refused = curve.iter().take_while(is_refused).last();
         Some(ExpectedVerdicts {
@@ -181,7 +185,7 @@ impl Forecast {
     /// Corrects the pace, if a trial missed more or fewer instances than predicted and another pace explains that.
     pub(super) fn learn(&mut self, trial: &TrialRecord) {
         let now = std::mem::take(&mut self.now);
-        if trial.instances < TEACHING_MIN || now.is_empty() {
+        if trial.instances < TEACHING_MIN || now.is_empty() || crate::period::without("pace") {
             return;
         }
         let recording = self.recording.as_in(&now);

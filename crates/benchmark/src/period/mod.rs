@@ -67,6 +67,16 @@ mod trial;
 mod trials;
 mod variants;
 
+/// Returns whether a test leaves out this part of the search (`WITHOUT=part,part`).
+fn without(part: &str) -> bool {
+    static LEFT_OUT: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    let left_out = LEFT_OUT.get_or_init(|| match cfg!(test) {
+        true => std::env::var("WITHOUT").unwrap_or_default(),
+        false => String::new(),
+    });
+    left_out.split(',').any(|one| one == part)
+}
+
 pub(crate) use back_to_back::{back_to_back, each_on_steady, once_back_to_back, rounds_last_s};
 pub(crate) use deadlines::{Deadlines, UsualTime};
 pub(crate) use forecast::predicting_s;

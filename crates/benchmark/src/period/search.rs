@@ -64,7 +64,8 @@ pub(crate) fn find_from(
     let answer = match requested {
         Some(period) => one_period(&mut runner, period)?,
         None => {
-            let repeats = if runner.is_steady { 1 } else { settings.repeats };
+            let repeats =
+                if runner.is_steady || super::without("repeats") { 1 } else { settings.repeats };
             let width = settings.width;
             search(&mut runner, SearchRange { shortest, longest, width, repeats }, guess)?
         }
@@ -132,7 +133,7 @@ fn search(
     decision.expect(expected);
     let Schedule { narrowing_s, finding_s, times, .. } = runner.schedule;
     let answer = loop {
-        if runner.spent_s() >= narrowing_s {
+        if runner.spent_s() >= narrowing_s && !super::without("hurry") {
             decision.hurry();
         }
         let step = match runner.spent_s() >= finding_s && runner.has_tried() {

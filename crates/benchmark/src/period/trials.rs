@@ -179,7 +179,11 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
         // A required proof has one verdict, after the number of instances that was planned.
         let is_open = real_time.trials_are_free() && real_time.required.is_none();
         let ends_settled = self.is_steady && is_open && real_time.period_s.is_none();
-        let extended = if is_open && self.forecast.is_none() { EXTENSION } else { 1 };
+        let extended = if is_open && self.forecast.is_none() && !super::without("extension") {
+            EXTENSION
+        } else {
+            1
+        };
         let most = planned.saturating_mul(extended).min(JUDGED_MAX);
         let earliest_s = if ends_settled { 0.0 } else { EARLIEST * planned as f64 * period.as_s() };
         let earliest_s = earliest_s.min(PART_S);
@@ -193,7 +197,10 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             let is_over = self.spent_s() >= until_s;
             if made > 0 && (self.spent_s() - begin_s >= earliest_s || is_over) {
                 let so_far = self.wanted.rate(&all.missed, 1);
-                if is_over || self.wanted.verdict(&so_far) == Verdict::Refused {
+                if is_over
+                    || (self.wanted.verdict(&so_far) == Verdict::Refused
+                        && !super::without("early"))
+                {
                     break;
                 }
             }
@@ -289,6 +296,7 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             let expected = || self.forecast.as_ref().and_then(|all| all.share_missed(period));
             let is_over = rest == 0.0
                 || rate.missed > 0
+                    && !super::without("chance")
                     && !prospect.has_a_chance(&rate, rest, expected().unwrap_or_default());
             if is_over {
                 break (trials, rate);
@@ -339,10 +347,13 @@ impl<'a, 'b> TrialRunner<'a, 'b> {
             let wanted = if is_given { self.wanted } else { self.to_be_confirmed() };
             return wanted.instances_needed().max(for_waiting);
         }
-        let shorter = self.forecast.as_ref().filter(|_| free).map_or(u64::MAX, |_| {
-            let part = (SHARE_PREDICTED * self.schedule.finding_s / period.as_s()) as u64;
-            part.max(2 * self.wanted.instances_needed())
-        });
+        let shorter = self.forecast.as_ref().filter(|_| free && !super::without("eighth")).map_or(
+            u64::MAX,
+            |_| {
+                let part = (SHARE_PREDICTED * self.schedule.finding_s / period.as_s()) as u64;
+                part.max(2 * self.wanted.instances_needed())
+            },
+        );
         if free { instances.min(shorter).max(for_waiting) } else { instances }
     }
 

@@ -13,7 +13,7 @@ impl TrialRunner<'_, '_> {
     pub(in crate::period) fn predict(&mut self, each: TimeSpan) -> Result<()> {
         let real_time = &self.bench.settings.real_time;
         let explains = real_time.explain;
-        if real_time.search_limit_s.is_none() {
+        if real_time.search_limit_s.is_none() || crate::period::without("forecast") {
             return Ok(());
         }
         let instances = match forecast::instances(each, self.schedule.finding_s) {
