@@ -60,3 +60,88 @@ pub(crate) const CONSTANTS: Constants = Constants {
     outlying_runs: 0.1,
     beyond_machines: 20.0,
 };
+
+/// The numbers of the replay of a recording.
+pub(crate) struct Replay {
+    /// Stretches of instances that show whether misses cluster, and least instances of a rate. The bounds hold for these
+    /// (`statistics::bursts`).
+    pub(crate) stretches: usize,
+    /// Most instances of one replay: more take time and do not change the result.
+    pub(crate) instances_max: usize,
+    /// Moments of the recording at which trials begin, whose first instances show the usual response. Chosen.
+    pub(crate) trials: usize,
+    /// First period of a curve, as a share of the work of an instance, factor to each further one, and most of them. Chosen.
+    pub(crate) curve_from: f64,
+    pub(crate) curve_step: f64,
+    pub(crate) curve_points: usize,
+    /// Permitted increase of the least response from the first to the second half of a trial, as a share of the period
+    /// (docs/decisions/0017).
+    pub(crate) later_share: f64,
+    /// Misses that a curve's point must leave room for, or it shows little: without a miss n instances prove about 3/n.
+    pub(crate) misses_needed: f64,
+    /// Least instances of a recording, most of them in a stretch, and largest deviation of those in one from the usual time,
+    /// as a share. Chosen.
+    pub(crate) recorded_min: usize,
+    pub(crate) joined_max: f64,
+    pub(crate) joined_differ_by: f64,
+    /// Least lost time in microseconds: caches and clocks cause as much.
+    pub(crate) lost_min_us: f64,
+    /// Instances of which the median of the means is the usual time, because a chain may deliver two at once. Chosen.
+    pub(crate) usual_window: usize,
+    /// Part of the instances of a trial that may have lost time: if more did, the work takes longer. Chosen.
+    pub(crate) lost_one_in: usize,
+    /// Lost times, the longest, that are sorted into kinds, and largest difference of the periods of one kind. Chosen.
+    pub(crate) sorted_max: usize,
+    pub(crate) periods_differ_by: f64,
+}
+
+pub(crate) const REPLAY: Replay = Replay {
+    stretches: 32,
+    instances_max: 1 << 20,
+    trials: 24,
+    curve_from: 0.8,
+    curve_step: 1.09,
+    curve_points: 96,
+    later_share: 0.25,
+    misses_needed: 3.0,
+    recorded_min: 64,
+    joined_max: 32.0,
+    joined_differ_by: 0.1,
+    lost_min_us: 2.0,
+    usual_window: 8,
+    lost_one_in: 8,
+    sorted_max: 4096,
+    periods_differ_by: 0.02,
+};
+
+/// The numbers by which pauses are sorted into kinds.
+pub(crate) struct Kinds {
+    /// Least pauses of a kind. Pauses come in bursts, and a few bursts among many are at equal distances by chance: of 40 s of
+    /// a virtual machine, three of five such kinds were none in a longer measurement.
+    pub(crate) members_min: usize,
+    /// Most kinds, and most candidates for a period. Further ones would be noise. Chosen.
+    pub(crate) most: usize,
+    /// Factor within which lengths of one kind are from their median, either way. Chosen.
+    pub(crate) lengths_differ_by: f64,
+    /// Permitted distance of a pause from its moment, as a share of the period. Intervals that differ by less are one. Chosen.
+    pub(crate) tolerance: f64,
+    /// Share of moments that must have a pause. Chosen.
+    pub(crate) filled: f64,
+    /// Largest probability with which random moments may fill an accepted period. It is small because many are tried.
+    pub(crate) chance_max: f64,
+    /// Moments over which intervals are examined, because other pauses may be between two of a kind. Chosen.
+    pub(crate) reach: usize,
+    /// Share of the time beyond the usual from which pauses explain an instance wholly: the rest is caches and polls. Chosen.
+    pub(crate) wholly: f64,
+}
+
+pub(crate) const KINDS: Kinds = Kinds {
+    members_min: 8,
+    most: 6,
+    lengths_differ_by: 1.6,
+    tolerance: 0.03,
+    filled: 0.6,
+    chance_max: 1e-6,
+    reach: 4,
+    wholly: 0.9,
+};

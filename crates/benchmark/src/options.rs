@@ -29,7 +29,6 @@ pub enum RunOption {
     /// The wanted width of the interval of periods.
     Width,
     /// The number of trials at each end of that interval.
-    Repeats,
     /// The time limit of a search.
     SearchLimit,
     /// The length of the confirmation.
@@ -76,7 +75,6 @@ pub(crate) const PERIODS: &[RunOption] = &[
     Instances,
     MissRate,
     Width,
-    Repeats,
     SearchLimit,
     Confirm,
     Searches,
@@ -102,7 +100,6 @@ impl RunOption {
             Instances => "instances",
             MissRate => "miss-rate",
             Width => "width",
-            Repeats => "repeats",
             SearchLimit => "search-limit",
             Confirm => "confirm",
             Searches => "searches",

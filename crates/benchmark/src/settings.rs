@@ -135,8 +135,6 @@ pub struct RealTime {
     pub earlier: Vec<TrialLine>,
     /// Requested width of the interval of periods, as a share of its lower end.
     pub width: f64,
-    /// Number of trials at each end of the interval.
-    pub repeats: u32,
     /// Time limit of a search, in seconds, after which it returns the interval so far. No limit if not specified.
     pub search_limit_s: Option<f64>,
     /// Length of the confirmation of the period that was found, as a multiple of a trial; 0 for none. If not specified,
@@ -254,7 +252,7 @@ impl Settings {
             time_min_s: 0.06,
             samples_max: 4_000,
             suite_limit_s: Some(28.0),
-            real_time: RealTime { duration_s: Some(0.05), repeats: 1, ..RealTime::default() },
+            real_time: RealTime { duration_s: Some(0.05), ..RealTime::default() },
             ..Settings::default()
         }
     }
@@ -278,7 +276,6 @@ impl Default for RealTime {
             required: None,
             earlier: Vec::new(),
             width: 0.02,
-            repeats: 3,
             search_limit_s: None,
             confirm: None,
             searches: 1,

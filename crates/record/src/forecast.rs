@@ -17,9 +17,7 @@ pub struct Forecast {
     pub latency_us: f64,
     /// Share of the recording that was lost to pauses.
     pub lost_share: f64,
-    /// Ratio of the work's duration in the trials to that in the recording, as far as the trials show it.
-    pub pace: f64,
-    /// Shortest period with the wanted miss rate according to the prediction, in microseconds, after the last trial.
+    /// Shortest period with the wanted miss rate according to the prediction, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shortest_us: Option<f64>,
     /// Miss rates of periods from about the work of an instance to the longest for which the recording suffices.
@@ -27,10 +25,6 @@ pub struct Forecast {
     /// Predictions without each kind of pause, the one that takes most time first. Only on request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<WithoutPauses>,
-    /// Predictions without any pause in one stage of a chain, the stage that lost most time first. Only on request, and
-    /// only stages whose pauses matter.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub without_stages: Vec<WithoutStage>,
     /// Shortest period without any pauses, in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub without_all_us: Option<f64>,
@@ -56,28 +50,7 @@ pub struct ForecastPoint {
 pub struct WithoutPauses {
     /// The kind.
     pub kind: PauseKind,
-    /// Ranks whose processors it takes, as far as they observed it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ranks: Vec<usize>,
     /// Share of the recording that it took.
-    pub share: f64,
-    /// Shortest period with the wanted miss rate, in microseconds.
-    pub shortest_us: Option<f64>,
-    /// Stages of a chain that computed when such pauses came, each with the prediction if it alone had none of them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stages: Vec<WithoutStage>,
-}
-
-/// The prediction if the ranks of one stage of a chain had no pauses, or none of one kind, while they compute for it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WithoutStage {
-    /// Number of the stage; the source is 0.
-    pub stage: u64,
-    /// Name of the stage.
-    pub name: String,
-    /// Ranks that observed these pauses.
-    pub ranks: Vec<usize>,
-    /// Share of the recording that would not have been lost.
     pub share: f64,
     /// Shortest period with the wanted miss rate, in microseconds.
     pub shortest_us: Option<f64>,

@@ -15,12 +15,12 @@ mod printable;
 mod run;
 
 pub use environment::{Environment, RunEnd, RunHeader, Warning};
-pub use forecast::{Forecast, ForecastPoint, WithoutPauses, WithoutStage};
+pub use forecast::{Forecast, ForecastPoint, WithoutPauses};
 pub use measurement::{
     Better, Key, LinkUse, Measurement, Outliers, ParameterValue, Parameters, Repetition,
     StopReason, Summary, Timing,
 };
-pub use pauses::{Pause, PauseCause, PauseCount, PauseKind, PauseSummary, Pauses, WorstWindow};
+pub use pauses::{Pause, PauseCause, PauseKind, PauseSummary, Pauses, WorstWindow};
 pub use period::{
     Broken, During, JudgedTimes, LateInstance, PeriodSearch, Required, SearchEnd, SeenPause, Trial,
     TrialLine,

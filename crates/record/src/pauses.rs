@@ -81,8 +81,6 @@ pub struct PauseSummary {
     pub confidence: f64,
     /// For some window lengths, the window in which most time was lost.
     pub worst_windows: Vec<WorstWindow>,
-    /// Numbers of pauses by length.
-    pub by_length: Vec<PauseCount>,
     /// Length that no pause may exceed, in microseconds, if one was given.
     pub limit_us: Option<f64>,
     /// Number of longer pauses.
@@ -103,15 +101,6 @@ pub struct WorstWindow {
     pub at_s: f64,
     /// Lost time in microseconds.
     pub lost_us: f64,
-}
-
-/// The pauses in a range of lengths.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PauseCount {
-    /// Upper bound of the lengths in microseconds; the lower bound is that of the previous range.
-    pub below_us: f64,
-    /// Number of pauses.
-    pub count: u64,
 }
 
 /// The pauses after which the system had counted the same events.

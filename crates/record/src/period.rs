@@ -38,8 +38,6 @@ pub struct Trial {
     pub proven: bool,
     /// Median time from the beginning of an instance to its last end on any rank, in microseconds.
     pub response_median_us: f64,
-    /// Longest such time in microseconds.
-    pub response_max_us: f64,
 }
 
 /// What is required of every instance besides its deadline.
@@ -160,9 +158,9 @@ pub enum SearchEnd {
 pub struct PeriodSearch {
     /// Outcome of the search.
     pub end: SearchEnd,
-    /// Longest period that all its trials refuse, as do those of all shorter ones, in microseconds.
+    /// Longest period that its trials together refuse, in microseconds.
     pub longest_refused_us: Option<f64>,
-    /// Shortest period that is sustained by all its trials together, as are all longer ones, in microseconds.
+    /// Shortest period that is sustained, by its confirmation or else by all its trials together, in microseconds.
     pub shortest_sustained_us: Option<f64>,
     /// The wanted miss rate: the share of instances that may miss a deadline.
     pub miss_rate: f64,
@@ -188,7 +186,7 @@ pub struct PeriodSearch {
     /// Time from the beginning of the measurement to the end of the search, in seconds.
     #[serde(default)]
     pub spent_s: f64,
-    /// The shortest sustained period, tested for a multiple of a trial after the search. These instances alone prove
+    /// The shortest sustained period, tested for longer after the search. These instances alone prove
     /// the miss rate that the search states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmation: Option<Trial>,
@@ -196,10 +194,10 @@ pub struct PeriodSearch {
     /// They are also among the trials.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unconfirmed: Vec<Trial>,
-    /// Length of a confirmation in trials; 0 if none was requested.
+    /// Length of a confirmation in trials, if the user stated it; 0 if none was to be made.
     #[serde(default)]
     pub confirm_times: u32,
-    /// The prediction before the first trial, corrected by the trials.
+    /// The prediction before the first trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<Forecast>,
     /// Reason why there is no prediction although one was requested.

@@ -89,7 +89,6 @@ mod tests {
             refused,
             proven: !refused,
             response_median_us: 1.0,
-            response_max_us: 9.0,
         }
     }
 

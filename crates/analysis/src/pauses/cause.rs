@@ -1,9 +1,7 @@
 //! How far pauses explain that an instance was late.
 
+use crate::constants::KINDS;
 use record::{Broken, LateInstance, PeriodSearch, SeenPause};
-
-/// Share of the time beyond the usual from which pauses explain an instance wholly. The rest is caches and polls.
-const WHOLLY: f64 = 0.9;
 
 /// The time by which an instance took longer than usual, and the part of it that pauses explain.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,7 +17,7 @@ pub struct Explanation<'a> {
 impl Explanation<'_> {
     /// Returns whether pauses explain it but for what caches and polls may take.
     pub fn is_whole(&self) -> bool {
-        self.by_pauses_us >= WHOLLY * self.longer_us
+        self.by_pauses_us >= KINDS.wholly * self.longer_us
     }
 
     /// Returns the time that no pause explains, in microseconds.
@@ -131,7 +129,6 @@ mod tests {
             refused: false,
             proven: false,
             response_median_us: 800.0,
-            response_max_us: 4000.0,
         };
         PeriodSearch {
             instances_needed: 299,

@@ -10,17 +10,10 @@ mod totals;
 
 use record::{Pause, PauseKind};
 
+use crate::constants::KINDS;
 pub use cause::{Explanation, explain, explained};
 use periodic::PeriodicPauses;
 pub use totals::PauseTotals;
-
-/// Minimum number of pauses of a kind. Pauses come in bursts, and a few bursts among many are at equal distances by
-/// chance (of 40 s of a virtual machine, three of five such kinds were none in a longer measurement).
-const MEMBERS_MIN: usize = 8;
-/// Maximum number of kinds. Further ones would be noise.
-const KINDS_MAX: usize = 6;
-/// Factor within which lengths of one kind are from their median, either way.
-const LENGTH_FACTOR: f64 = 1.6;
 
 /// Pauses, each with its kind.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,7 +33,7 @@ pub fn classify(pauses: &[Pause], duration_s: f64) -> Vec<PauseKind> {
 pub fn sort(pauses: &[Pause], duration_s: f64) -> Sorted {
     let mut left: Vec<usize> = (0..pauses.len()).collect();
     let mut found: Vec<(PauseKind, Vec<usize>)> = Vec::new();
-    while found.len() < KINDS_MAX && left.len() >= MEMBERS_MIN {
+    while found.len() < KINDS.most && left.len() >= KINDS.members_min {
         let Some((periodic, members)) = densest(pauses, &left, duration_s) else { break };
         left.retain(|index| members.binary_search(index).is_err());
         found.push((regular(pauses, &members, &periodic), members));
@@ -64,13 +57,13 @@ fn densest(
     duration_s: f64,
 ) -> Option<(PeriodicPauses, Vec<usize>)> {
     let all = std::iter::once(left.to_vec());
-    let bands = all.chain(bands(pauses, left)).filter(|band| band.len() >= MEMBERS_MIN);
+    let bands = all.chain(bands(pauses, left)).filter(|band| band.len() >= KINDS.members_min);
     let candidates = bands.flat_map(|band| {
         let times: Vec<f64> = band.iter().map(|&index| pauses[index].at_s).collect();
         let fit = |period_s| {
             let periodic = PeriodicPauses::fit(&times, period_s)?;
             let members = of_one_length(pauses, &band, &periodic);
-            let enough = members.len() >= MEMBERS_MIN
+            let enough = members.len() >= KINDS.members_min
                 && periodic.is_filled(members.len(), band.len(), duration_s);
             enough.then_some((periodic, members))
         };
@@ -97,7 +90,8 @@ fn of_one_length(pauses: &[Pause], band: &[usize], periodic: &PeriodicPauses) ->
     let median = median(on().map(|index| pauses[index].length_us));
     let alike = |index: &usize| {
         let length_us = pauses[*index].length_us;
-        length_us <= LENGTH_FACTOR * median && median <= LENGTH_FACTOR * length_us
+        length_us <= KINDS.lengths_differ_by * median
+            && median <= KINDS.lengths_differ_by * length_us
     };
     on().filter(alike).collect()
 }

@@ -1,19 +1,7 @@
 //! Periodic pauses: moments at a fixed distance, with gaps.
 
+use crate::constants::KINDS;
 use crate::statistics::at_most;
-
-/// Permitted distance of a pause from its moment, as a share of the period.
-const TOLERANCE: f64 = 0.03;
-/// Share of moments that must have a pause.
-const FILLED: f64 = 0.6;
-/// Largest probability with which random moments may fill an accepted period. It is small because many are tried.
-const CHANCE_MAX: f64 = 1e-6;
-/// Factor within which intervals count as one.
-const SAME_INTERVAL: f64 = 1.03;
-/// Number of candidates for a period.
-const CANDIDATES: usize = 6;
-/// Number of moments over which intervals are examined, because other pauses may be between two of a kind.
-const REACH: usize = 4;
 
 /// Moments `first_s` + k `period_s`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,7 +14,7 @@ pub(super) struct PeriodicPauses {
 
 /// Returns periods that `times` may have: the most frequent intervals between them, the most frequent first.
 pub(super) fn candidates(times: &[f64]) -> Vec<f64> {
-    let mut intervals: Vec<f64> = (1..=REACH)
+    let mut intervals: Vec<f64> = (1..=KINDS.reach)
         .flat_map(|reach| times.windows(reach + 1).map(move |window| window[reach] - window[0]))
         .filter(|interval| *interval > 0.0)
         .collect();
@@ -34,12 +22,12 @@ pub(super) fn candidates(times: &[f64]) -> Vec<f64> {
     let mut groups: Vec<(usize, f64)> = Vec::new();
     let mut rest = &intervals[..];
     while let Some(&least) = rest.first() {
-        let count = rest.partition_point(|interval| *interval <= least * SAME_INTERVAL);
+        let count = rest.partition_point(|interval| *interval <= least * (1.0 + KINDS.tolerance));
         groups.push((count, rest[count / 2]));
         rest = &rest[count..];
     }
     groups.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.total_cmp(&b.1)));
-    groups.truncate(CANDIDATES);
+    groups.truncate(KINDS.most);
     groups.into_iter().map(|(_, interval)| interval).collect()
 }
 
@@ -51,7 +39,9 @@ impl PeriodicPauses {
         let (first, last) = (*times.first()?, *times.last()?);
         // The first moment that another follows at the right distance.
         let begin = times.iter().position(|&time| {
-            times.iter().any(|&next| (next - time - period_s).abs() < TOLERANCE * period_s / 2.0)
+            times
+                .iter()
+                .any(|&next| (next - time - period_s).abs() < KINDS.tolerance * period_s / 2.0)
         })?;
         let mut periodic = PeriodicPauses { first_s: times[begin], period_s, jitter_s: 0.0 };
         let mut stretch = 4.0 * period_s;
@@ -102,7 +92,7 @@ impl PeriodicPauses {
 
     /// Returns whether a time is at one of its moments.
     pub(super) fn has(&self, time: f64) -> bool {
-        self.off(time).abs() <= TOLERANCE * self.period_s
+        self.off(time).abs() <= KINDS.tolerance * self.period_s
     }
 
     /// Returns whether the members fill most of its moments over a time, and more of them than `pauses` at random
@@ -110,12 +100,12 @@ impl PeriodicPauses {
     pub(super) fn is_filled(&self, members: usize, pauses: usize, duration_s: f64) -> bool {
         let moments = (duration_s / self.period_s).floor().max(members as f64);
         let density = pauses as f64 / duration_s;
-        let chance = -(-density * 2.0 * TOLERANCE * self.period_s).exp_m1();
+        let chance = -(-density * 2.0 * KINDS.tolerance * self.period_s).exp_m1();
         let share = members as f64 / moments;
         // This number or more moments with a pause is the same as the remaining number or fewer without.
         let without = moments as u64 - members as u64;
-        share >= FILLED
+        share >= KINDS.filled
             && share > chance
-            && at_most(without, moments as u64, 1.0 - chance) < CHANCE_MAX
+            && at_most(without, moments as u64, 1.0 - chance) < KINDS.chance_max
     }
 }

@@ -1,17 +1,12 @@
-//! A summary of pauses of bounded size: counts by length, worst windows, and the loss in stretches of the time.
+//! A summary of pauses of bounded size: worst windows, and the loss in stretches of the time.
 //! Its size does not grow with the time.
 
 use std::collections::VecDeque;
 
-use record::{PauseCount, PauseSummary, WorstWindow};
+use record::{PauseSummary, WorstWindow};
 
 use crate::student;
 
-/// Number of bins a decade by which lengths are counted, from 100 ns to 10 s. Shorter and longer pauses are in the
-/// first or last.
-const BINS_A_DECADE: f64 = 10.0;
-const BINS: usize = 80;
-const FIRST_BIN_PS: f64 = 1e5;
 /// Lengths of the windows for which the largest loss is found, in picoseconds.
 const WINDOWS_PS: [u64; 4] = [1_000_000_000, 10_000_000_000, 100_000_000_000, 1_000_000_000_000];
 /// Maximum number of pauses that a window stores. If there are more, the first are removed and less is counted.
@@ -28,7 +23,6 @@ pub struct PauseTotals {
     longest_ps: u64,
     limit_ps: u64,
     beyond_limit: u64,
-    by_length: [u64; BINS],
     windows: [Window; WINDOWS_PS.len()],
     stretch_ps: u64,
     stretches: Vec<Stretch>,
@@ -71,7 +65,6 @@ impl PauseTotals {
             longest_ps: 0,
             limit_ps,
             beyond_limit: 0,
-            by_length: [0; BINS],
             windows: WINDOWS_PS.map(window),
             stretch_ps: STRETCH_PS,
             stretches,
@@ -84,9 +77,6 @@ impl PauseTotals {
         self.lost_ps += length_ps;
         self.longest_ps = self.longest_ps.max(length_ps);
         self.beyond_limit += u64::from(length_ps > self.limit_ps);
-        let bin = BINS_A_DECADE * (length_ps as f64 / FIRST_BIN_PS).log10();
-        // The bin of a shorter pause is negative, and becomes 0.
-        self.by_length[(bin as usize).min(BINS - 1)] += 1;
         self.windows.iter_mut().for_each(|window| window.add(at_ps, length_ps));
         self.stretch_of(at_ps).lost_ps += length_ps;
     }
@@ -129,9 +119,6 @@ impl PauseTotals {
         let looked_ps = elapsed_ps.saturating_sub(unobserved_ps);
         let available = 1.0 - self.lost_ps as f64 / looked_ps.max(1) as f64;
         let us = |ps: u64| ps as f64 / 1e6;
-        let upper_us =
-            |bin: usize| FIRST_BIN_PS / 1e6 * 10f64.powf((bin + 1) as f64 / BINS_A_DECADE);
-        let counted = self.by_length.iter().enumerate().filter(|(_, count)| **count > 0);
         let worst = self.windows.iter().filter(|w| w.length_ps <= looked_ps && w.worst_ps > 0);
         PauseSummary {
             count: self.count,
@@ -148,9 +135,6 @@ impl PauseTotals {
                     at_s: us(w.worst_at_ps) / 1e6,
                     lost_us: us(w.worst_ps),
                 })
-                .collect(),
-            by_length: counted
-                .map(|(bin, &count)| PauseCount { below_us: upper_us(bin), count })
                 .collect(),
             beyond_limit: self.beyond_limit,
             ..PauseSummary::default()
@@ -184,7 +168,7 @@ impl PauseTotals {
         let own = [self.count, self.lost_ps, self.longest_ps, self.limit_ps, self.beyond_limit];
         let windows = self.windows.iter().flat_map(|w| [w.worst_ps, w.worst_at_ps]);
         let stretches = self.stretches.iter().flat_map(|one| [one.lost_ps, one.unobserved_ps]);
-        let words = own.into_iter().chain(self.by_length).chain(windows);
+        let words = own.into_iter().chain(windows);
         let head = [self.stretch_ps, self.stretches.len() as u64];
         words.chain(head).chain(stretches).collect()
     }
@@ -194,7 +178,6 @@ impl PauseTotals {
     pub fn from_words(words: &[u64]) -> Option<(PauseTotals, &[u64])> {
         let (&[count, lost_ps, longest_ps, limit_ps, beyond_limit], rest) =
             words.split_first_chunk::<5>()?;
-        let (by_length, rest) = rest.split_first_chunk::<BINS>()?;
         let (worst, rest) = rest.split_at_checked(2 * WINDOWS_PS.len())?;
         let (&[stretch_ps, count_of_stretches], rest) = rest.split_first_chunk::<2>()?;
         let words = usize::try_from(count_of_stretches).ok()?.checked_mul(2)?;
@@ -210,7 +193,6 @@ impl PauseTotals {
             longest_ps,
             limit_ps,
             beyond_limit,
-            by_length: *by_length,
             windows,
             stretch_ps,
             stretches: stretches.as_chunks::<2>().0.iter().map(stretch).collect(),
@@ -307,9 +289,6 @@ mod tests {
         let windows: Vec<(f64, f64)> =
             found.worst_windows.iter().map(|w| (w.length_us, w.lost_us)).collect();
         assert_eq!(windows, [(1e3, 40.0), (1e4, 40.0), (1e5, 40.0)]);
-        // 10 us is the lower edge of a bin that ends a tenth of a decade above; 30 us is below 10^1.5.
-        let below: Vec<f64> = found.by_length.iter().map(|count| count.below_us).collect();
-        assert!((below[0] - 12.589).abs() < 1e-3 && (below[1] - 31.623).abs() < 1e-3, "{below:?}");
         // Ten stretches of 10 ms, the first of which lost 40 us: the mean share is 0.9996, its error 4e-4, and t is
         // 1.833.
         let bound = found.available_at_least.unwrap();
@@ -382,7 +361,7 @@ mod tests {
         let (back, rest) = PauseTotals::from_words(&words).unwrap();
         assert_eq!(rest, [7]);
         assert_eq!(back.summary(100_000 * US, 0.95), first.summary(100_000 * US, 0.95));
-        assert_eq!(PauseTotals::from_words(&words[..BINS]), None);
+        assert_eq!(PauseTotals::from_words(&words[..9]), None);
         assert_eq!(totals(&[]).summary(0, 0.95).available, 1.0);
     }
 }

@@ -3,14 +3,8 @@
 use record::{Pause, PauseKind};
 
 use super::recording::{Lost, Recording};
+use crate::constants::{KINDS, REPLAY};
 use crate::pauses::sort;
-
-/// Maximum number of lost times, the longest, that are sorted into kinds.
-const SORTED_MAX: usize = 4096;
-
-/// Largest difference of the periods of like kinds, and largest factor of their lengths.
-const PERIOD_SHARE: f64 = 0.02;
-const LENGTH_FACTOR: f64 = 1.6;
 
 /// One kind of lost time.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,8 +13,6 @@ pub struct LostKind {
     pub kind: PauseKind,
     /// Share of the recording that it lost.
     pub share: f64,
-    /// Times that it lost.
-    pub lost: Vec<Lost>,
     /// The recording as it would be without it.
     pub without: Recording,
 }
@@ -29,7 +21,7 @@ pub struct LostKind {
 pub fn lost_kinds(recording: &Recording) -> Vec<LostKind> {
     let mut lost = recording.lost();
     lost.sort_by(|a, b| b.length_us.total_cmp(&a.length_us));
-    lost.truncate(SORTED_MAX);
+    lost.truncate(REPLAY.sorted_max);
     lost.sort_by_key(|one| one.at_us.to_bits());
     let pauses: Vec<Pause> =
         lost.iter().map(|one| Pause { at_s: one.at_us / 1e6, length_us: one.length_us }).collect();
@@ -59,7 +51,6 @@ pub fn lost_kinds(recording: &Recording) -> Vec<LostKind> {
             kind,
             share: members.iter().map(|one| one.length_us).sum::<f64>() / recording.length_us(),
             without: recording.without(&members),
-            lost: members,
         }
     };
     let mut kinds: Vec<LostKind> = together.into_iter().map(of_kind).collect();
@@ -70,5 +61,7 @@ pub fn lost_kinds(recording: &Recording) -> Vec<LostKind> {
 /// Returns whether two kinds have the same description: regular ones with the same period and about the same length.
 /// Others differ by the decade of their lengths.
 fn are_alike(one: &PauseKind, other: &PauseKind) -> bool {
-    one.regular && other.regular && one.agrees(other, 1.0 + PERIOD_SHARE, LENGTH_FACTOR)
+    one.regular
+        && other.regular
+        && one.agrees(other, 1.0 + REPLAY.periods_differ_by, KINDS.lengths_differ_by)
 }

@@ -1,6 +1,7 @@
 //! The times that a trial at a period lost, from its responses.
 
-use super::recording::{LOST_MIN_US, Recording, Stretch, middle};
+use super::recording::{Recording, Stretch, middle};
+use crate::constants::REPLAY;
 
 /// Times that a trial at a period lost.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,10 +24,9 @@ impl LostInTrial {
     ///
     /// Returns `None` if so many instances took longer that the work must have taken longer.
     pub fn new(responses_us: &[f64], period_us: f64, each_us: f64) -> Option<LostInTrial> {
-        const FEW: usize = 8;
         let usual_us =
             if responses_us.is_empty() { 0.0 } else { middle(responses_us.to_vec(), 0.25) };
-        let least_us = (0.5 * each_us).max(LOST_MIN_US);
+        let least_us = (0.5 * each_us).max(REPLAY.lost_min_us);
         let mut before_us = f64::NEG_INFINITY;
         let mut lost_us = Vec::new();
         for (instance, response_us) in responses_us.iter().enumerate() {
@@ -42,7 +42,7 @@ impl LostInTrial {
             }
         }
         let length_us = (responses_us.len() as f64 * period_us).max(before_us);
-        let is_few = FEW * lost_us.len() <= responses_us.len();
+        let is_few = REPLAY.lost_one_in * lost_us.len() <= responses_us.len();
         is_few.then_some(LostInTrial { length_us, lost_us })
     }
 }
@@ -70,7 +70,7 @@ impl Recording {
             stretches.push(Stretch { us, instances: us / each_us, lost_us: 0.0 });
         }
         stretches.retain(|stretch| stretch.us > 0.0);
-        Recording::of(stretches, each_us, self.latency_us()).with_source(self.source)
+        Recording::of(stretches, each_us, self.latency_us())
     }
 }
 
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(lost.length_us, 2000.0);
         // A run of 10 us an instance that lost the same: at 20 us 9 are missed, as in the trial.
         let recording = Recording::new(&ends([10.0; 1000]), 10.0).unwrap().as_in([&lost]);
-        assert_eq!((recording.length_us(), recording.lost_us()), (2000.0, 111.0));
+        assert_eq!((recording.length_us(), recording.lost_share()), (2000.0, 0.0555));
         let missed = |responses: &[f64]| responses.iter().filter(|us| **us > 20.0).count();
         let replayed = recording.missed(job(20.0)).iter().filter(|missed| **missed).count();
         assert_eq!((replayed, missed(&responses_us)), (9, 9));

@@ -1,13 +1,6 @@
 //! The work that was done until each moment of a run.
 
-/// So many instances at least, or nothing can be said.
-const INSTANCES_MIN: usize = 64;
-/// Maximum number of instances in a stretch. Instances with about the usual time are joined.
-const JOINED_MAX: f64 = 32.0;
-/// Largest deviation from the usual time of instances that are joined, as a share of it.
-const ABOUT: f64 = 0.1;
-/// Least lost time in microseconds: caches and clocks cause as much.
-pub(super) const LOST_MIN_US: f64 = 2.0;
+use crate::constants::REPLAY;
 
 /// A recording that is too short to predict from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +14,8 @@ impl std::fmt::Display for TooShort {
         let TooShort { instances } = self;
         write!(
             f,
-            "{instances} recorded instances are too few to predict from: it takes {INSTANCES_MIN}"
+            "{instances} recorded instances are too few to predict from: it takes {}",
+            REPLAY.recorded_min
         )
     }
 }
@@ -39,21 +33,9 @@ pub(super) struct Stretch {
     pub(super) lost_us: f64,
 }
 
-/// Source of a chain, which must complete each instance in time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Source {
-    /// Time that it takes for one instance into an empty chain, in microseconds.
-    pub alone_us: f64,
-    /// Time by which it completes one before the result while instances follow each other at once, in microseconds.
-    pub ahead_us: f64,
-}
-
 /// A run back to back, as the work that was done until each moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
-    pub(super) source: Option<Source>,
-    /// Beginning of the line, in microseconds since the first instance began.
-    begin_us: f64,
     stretches: Vec<Stretch>,
     /// Moments in microseconds, with the instances done until then; both rise.
     knots: Vec<(f64, f64)>,
@@ -89,38 +71,33 @@ impl Recording {
                 took
             })
             .collect();
-        if each.len() < INSTANCES_MIN || last <= 0.0 {
+        if each.len() < REPLAY.recorded_min || last <= 0.0 {
             return Err(TooShort { instances: each.len() });
         }
         let each_us = usual(&each);
         let lost_from = lost_from(&each, each_us);
         // The first instances fill the chain, so their times are not representative.
-        let (filling, full) = each.split_at(each.len() / 16);
-        let stretches = joined(full, each_us, lost_from);
-        let recording = Recording::of(stretches, each_us, latency_us.max(each_us));
-        Ok(Recording { begin_us: filling.iter().sum(), ..recording })
+        let stretches = joined(&each[each.len() / 16..], each_us, lost_from);
+        Ok(Recording::of(stretches, each_us, latency_us.max(each_us)))
     }
 
     pub(super) fn of(stretches: Vec<Stretch>, each_us: f64, latency_us: f64) -> Recording {
         let (mut us, mut done) = (0.0, 0.0);
         let mut knots = vec![(us, done)];
+        let mut add = |more_us: f64, instances: f64| {
+            (us, done) = (us + more_us, done + instances);
+            knots.push((us, done));
+        };
         for stretch in &stretches {
             // The lost time is in the middle of the work.
+            let parts = if stretch.lost_us > 0.0 { 2.0 } else { 1.0 };
+            add(stretch.us / parts, stretch.instances / parts);
             if stretch.lost_us > 0.0 {
-                for lost_us in [0.0, stretch.lost_us] {
-                    us += if lost_us == 0.0 { stretch.us / 2.0 } else { lost_us };
-                    done += if lost_us == 0.0 { stretch.instances / 2.0 } else { 0.0 };
-                    knots.push((us, done));
-                }
-                us += stretch.us / 2.0;
-                done += stretch.instances / 2.0;
-            } else {
-                us += stretch.us;
-                done += stretch.instances;
+                add(stretch.lost_us, 0.0);
+                add(stretch.us / parts, stretch.instances / parts);
             }
-            knots.push((us, done));
         }
-        Recording { source: None, begin_us: 0.0, stretches, knots, each_us, latency_us }
+        Recording { stretches, knots, each_us, latency_us }
     }
 
     /// Returns the usual time of an instance after the one before, in microseconds.
@@ -133,11 +110,6 @@ impl Recording {
         self.latency_us
     }
 
-    /// When the recording begins, in microseconds since the first instance did.
-    pub(super) fn begin_us(&self) -> f64 {
-        self.begin_us
-    }
-
     /// How long the recording is, in microseconds.
     pub fn length_us(&self) -> f64 {
         self.knots[self.knots.len() - 1].0
@@ -148,19 +120,9 @@ impl Recording {
         self.knots[self.knots.len() - 1].1
     }
 
-    /// Returns the latency in instances.
-    pub(super) fn latency(&self) -> f64 {
-        self.latency_us / self.each_us
-    }
-
-    /// How much time was lost, in microseconds.
-    pub fn lost_us(&self) -> f64 {
-        self.stretches.iter().map(|stretch| stretch.lost_us).sum()
-    }
-
     /// The share of the recording that was lost.
     pub fn lost_share(&self) -> f64 {
-        self.lost_us() / self.length_us()
+        self.stretches.iter().map(|stretch| stretch.lost_us).sum::<f64>() / self.length_us()
     }
 
     /// All times that were lost, in order.
@@ -178,20 +140,9 @@ impl Recording {
 
     /// Returns the recording as it would be if these times had not been lost.
     pub fn without(&self, gone: &[Lost]) -> Recording {
-        self.with_lost(gone.iter().map(|lost| Lost { length_us: 0.0, ..*lost }))
-    }
-
-    /// The recording with other lengths of some of the times that it lost.
-    pub(super) fn with_lost(&self, changed: impl Iterator<Item = Lost>) -> Recording {
         let mut stretches = self.stretches.clone();
-        changed.for_each(|lost| stretches[lost.place].lost_us = lost.length_us);
-        let without = Recording::of(stretches, self.each_us, self.latency_us);
-        Recording { source: self.source, begin_us: self.begin_us, ..without }
-    }
-
-    /// Returns the recording of a chain with this source.
-    pub fn with_source(self, source: Option<Source>) -> Recording {
-        Recording { source, ..self }
+        gone.iter().for_each(|lost| stretches[lost.place].lost_us = 0.0);
+        Recording::of(stretches, self.each_us, self.latency_us)
     }
 
     /// A place on the line, at its beginning.
@@ -247,16 +198,16 @@ impl Cursor<'_> {
 /// Returns the usual time of an instance: the median over windows, because a chain may deliver two at once and then
 /// none.
 fn usual(each: &[f64]) -> f64 {
-    const WINDOW: usize = 8;
-    let windows =
-        each.chunks_exact(WINDOW).map(|window| window.iter().sum::<f64>() / WINDOW as f64);
+    let windows = each
+        .chunks_exact(REPLAY.usual_window)
+        .map(|window| window.iter().sum::<f64>() / REPLAY.usual_window as f64);
     middle(windows.collect(), 0.5)
 }
 
 /// Returns the time from which an instance counts as interrupted: half as long again as usual, and more than those that
 /// wait for a partner.
 fn lost_from(each: &[f64], usual_us: f64) -> f64 {
-    (1.5 * usual_us).max(1.2 * middle(each.to_vec(), 0.75)).max(usual_us + LOST_MIN_US)
+    (1.5 * usual_us).max(1.2 * middle(each.to_vec(), 0.75)).max(usual_us + REPLAY.lost_min_us)
 }
 
 pub(super) fn middle(mut values: Vec<f64>, quantile: f64) -> f64 {
@@ -279,9 +230,9 @@ fn joined(each: &[f64], usual_us: f64, lost_from: f64) -> Vec<Stretch> {
         let instances = 1.0 + at_once;
         at_once = 0.0;
         let is_lost = us > lost_from * instances;
-        let is_usual = instances == 1.0 && (us / usual_us - 1.0).abs() <= ABOUT;
+        let is_usual = instances == 1.0 && (us / usual_us - 1.0).abs() <= REPLAY.joined_differ_by;
         match all.last_mut() {
-            Some(last) if is_usual && is_open && last.instances < JOINED_MAX => {
+            Some(last) if is_usual && is_open && last.instances < REPLAY.joined_max => {
                 last.us += us;
                 last.instances += 1.0;
             }

@@ -2,7 +2,7 @@ use super::*;
 use random::SplitMix64;
 
 pub(super) fn job(period_us: f64) -> Replayed {
-    Replayed { period_us, waiting: 0, settling: 0, pace: 1.0 }
+    Replayed { period_us, waiting: 0, settling: 0 }
 }
 
 /// Ends of instances that take these times one after the other.
@@ -75,18 +75,17 @@ fn skipping_over_what_is_alike_changes_nothing() {
             .collect();
         let recording = Recording::new(&ends(each), 10.0 + 20.0 * random.uniform()).unwrap();
         for period_us in [9.0, 11.0, 12.5, 17.0, 40.0, 333.0] {
-            let pace = 0.8 + 0.4 * random.uniform();
             let waiting = round % 3;
             let mut oracle = Vec::new();
             let mut before = f64::NEG_INFINITY;
             loop {
                 let start_us = oracle.len() as f64 * period_us;
                 let Some(done) = recording.cursor().done(start_us) else { break };
-                before = (done + recording.latency() * pace).max(before + pace);
+                before = (done + recording.latency_us() / recording.each_us()).max(before + 1.0);
                 let Some(end_us) = recording.cursor().when(before) else { break };
                 oracle.push(end_us - start_us > period_us * (waiting + 1) as f64);
             }
-            let found = recording.missed(Replayed { waiting, pace, ..job(period_us) });
+            let found = recording.missed(Replayed { waiting, ..job(period_us) });
             let differ = found.iter().zip(&oracle).filter(|(a, b)| a != b).count();
             // A sum may equal the deadline itself. Then the order of the additions decides.
             assert!(
@@ -120,35 +119,11 @@ fn the_rate_is_the_mean_of_trials_whose_first_instances_met_a_pause_or_not() {
     let ends: Vec<f64> = (1..=2000).map(end).collect();
     let recording = Recording::new(&ends, 30.0).unwrap();
     let job = Replayed { settling: 8, ..job(12.0) };
-    let responses = recording.responses(job, 0.0, INSTANCES_MAX);
-    let of_most = miss_rate(&late(&responses, job, 30.0), BLOCKS, 0.95);
+    let responses = recording.responses(job, 0.0, REPLAY.instances_max);
+    let of_most = miss_rate(&late(&responses, job, 30.0), REPLAY.stretches, 0.95);
     let all = recording.miss_rate(job, 0.95).unwrap();
     assert!(all.missed < of_most.missed && all.missed >= of_most.missed * 22 / 24, "{all:?}");
     assert!(all.min < of_most.min && all.max == of_most.max, "{all:?} {of_most:?}");
-}
-
-#[test]
-fn a_source_must_be_rid_of_each_instance_in_time() {
-    // As above, with results that may take any time in addition. The source alone takes 5 us, and is up to 40 us, four
-    // instances, ahead of the results.
-    let end = |instance: u32| f64::from(10 * instance + if instance > 1000 { 100 } else { 0 });
-    let ends: Vec<f64> = (1..=2000).map(end).collect();
-    let source = Source { alone_us: 5.0, ahead_us: 40.0 };
-    let recording = Recording::new(&ends, 30.0).unwrap().with_source(Some(source));
-    let job = Replayed { settling: 8, ..job(12.0) };
-    let missed = late(&recording.responses(job, 0.0, INSTANCES_MAX), job, f64::INFINITY);
-    // The pause is from 8755 to 8855 us. Instance 729 begins at 8748 us and is taken at 8753 us. Those from 730 on
-    // begin in the pause, k at 12 k us. Alone they are taken when 2.5 us of work are done after it: they begin before
-    // 8857.5 - 12 us, so up to 737. The buffers contain four results' worth of work: the result of 730 is complete at
-    // 8888 us, so 730 is taken no sooner than 8848 us, and 738 not before 8968 - 40 us, 72 us after it began. Each
-    // further one gains 2 us: 768 is taken 12 us after it began, in time, and 767 is not.
-    let which: Vec<usize> = (0..missed.len()).filter(|&instance| missed[instance]).collect();
-    assert_eq!(which, (730..768).collect::<Vec<_>>());
-    // If the buffers suffice for the work of a pause, only instances in the pause of the source itself are missed.
-    let roomy = Source { ahead_us: 400.0, ..source };
-    let recording = recording.with_source(Some(roomy));
-    let missed = late(&recording.responses(job, 0.0, INSTANCES_MAX), job, f64::INFINITY);
-    assert_eq!(missed.iter().filter(|missed| **missed).count(), 8);
 }
 
 #[test]
@@ -159,7 +134,7 @@ fn a_job_that_falls_behind_may_miss_all_of_a_longer_trial() {
     assert_eq!(recording.miss_rate(job(9.0), 0.95).unwrap().max, 1.0);
     assert!(recording.miss_rate(job(10.5), 0.95).unwrap().max < 0.1);
     // If the results of a chain may take as long as at first, its second half is missed.
-    let all = recording.responses(job(9.0), 0.0, INSTANCES_MAX);
+    let all = recording.responses(job(9.0), 0.0, REPLAY.instances_max);
     let settling = all.len() - 1;
     let chain = recording.miss_rate(Replayed { settling, ..job(9.0) }, 0.95).unwrap();
     assert_eq!(chain.missed as usize, all.len() - all.len() / 2);

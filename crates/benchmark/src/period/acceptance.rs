@@ -3,7 +3,7 @@
 use contract::TimeSpan;
 use record::Required;
 
-use super::decision::Verdict;
+use super::constants::CONSTANTS;
 use analysis::statistics::{MissRate, Prospect, miss_rate, trials_needed};
 
 /// Largest miss rate of a sustained period, and the confidence with which it must be shown.
@@ -13,18 +13,19 @@ pub(super) struct Acceptance {
     pub(super) confidence: f64,
 }
 
-/// Number of stretches into which a trial is cut to detect bursts of misses.
-const BLOCKS: usize = 32;
+/// Decision of all trials of a period together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Sustained,
+    Refused,
+    Unclear,
+}
 
 impl Acceptance {
     /// Returns the acceptance for the `attempt`-th of several periods (counted from 1), the first sustained one of
     /// which is reported. The error probabilities of the attempts are a half, a sixth, a twelfth ... of the requested
     /// one, so their sum does not exceed it.
     pub(super) fn of_attempt(self, attempt: u32) -> Acceptance {
-        let attempt = if super::without("attempts") { 0 } else { attempt };
-        if attempt == 0 {
-            return self;
-        }
         let share = f64::from(attempt) * (f64::from(attempt) + 1.0);
         Acceptance { confidence: 1.0 - (1.0 - self.confidence) / share, ..self }
     }
@@ -39,19 +40,9 @@ impl Acceptance {
         trials_needed(self.miss_rate, self.confidence)
     }
 
-    /// Returns the miss rate of the instances of `trials` trials, each missed or not. Bursts of misses are detected in
-    /// stretches of a trial, which show single pauses, and in stretches of all trials together, which show a performance
-    /// state of the machine.
-    pub(super) fn rate(self, missed: &[bool], trials: usize) -> MissRate {
-        let cut = |blocks| miss_rate(missed, blocks, self.confidence);
-        if super::without("bursts") {
-            return cut(1);
-        }
-        if super::without("stretches") {
-            return cut(BLOCKS);
-        }
-        let (short, long) = (cut(BLOCKS * trials.max(1)), cut(BLOCKS));
-        if short.clustering >= long.clustering { short } else { long }
+    /// Returns the miss rate of instances, each missed or not.
+    pub(super) fn rate(self, missed: &[bool]) -> MissRate {
+        miss_rate(missed, CONSTANTS.stretches, self.confidence)
     }
 
     /// Returns the verdict on a miss rate. If there are too few instances to prove the requested rate, the period is
@@ -106,7 +97,7 @@ mod tests {
         let step = if in_a_row { 1 } else { instances / missed.max(1) };
         (0..missed)
             .for_each(|miss| all[instances / 3 * usize::from(in_a_row) + miss * step] = true);
-        let rate = ACCEPTANCE.rate(&all, 1);
+        let rate = ACCEPTANCE.rate(&all);
         (ACCEPTANCE.verdict(&rate), ACCEPTANCE.is_proven(&rate))
     }
 

@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-use contract::{Rank, Result, Time, TimeSpan};
+use contract::{Rank, Result, TimeSpan};
 
 use super::deadlines::{Body, Deadlines};
 use super::segment::{TrialSegment, TrialSegments};
@@ -133,21 +133,6 @@ fn mean_us(ends_ps: &[u64], distances: usize) -> Option<f64> {
     let middle = ends_ps.len() / 2;
     let first = ends_ps.get(middle.checked_sub(distances)?).filter(|_| distances > 0)?;
     Some((ends_ps[middle] as f64 - *first as f64) / 1e6 / distances as f64)
-}
-
-/// Executes `instances` back to back, so that the job can record the times of its parts. Returns the beginning of the
-/// first. Collective.
-pub(crate) fn once_back_to_back(
-    bench: &mut Bench<'_>,
-    body: Body<'_>,
-    instances: u64,
-) -> Result<Time> {
-    let os_isolation = bench.settings.real_time.os_isolation;
-    os_isolation::apply(bench.rank, os_isolation, &bench.step.parameters)?;
-    let mut segments = TrialSegments::new(body, bench.overheads.agreement);
-    let ran = segments.run(bench.rank, TimeSpan::ZERO, instances);
-    os_isolation::restore(bench.rank);
-    ran.map(|segment| segment.begin)
 }
 
 /// Returns whether there are two rounds and they are equal, as in virtual time. More rounds would be equal, too.

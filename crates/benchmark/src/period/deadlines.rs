@@ -5,15 +5,12 @@ use contract::{Buffer, Rank, Result, Time, TimeSpan};
 use record::{Broken, During};
 
 use super::acceptance::Limits;
-use super::notes::{Interruption, LateEnd, PAUSES_KEPT, PAUSES_RECORDED, WORST_KEPT, keep_longest};
+use super::constants::CONSTANTS;
+use super::notes::{Interruption, LateEnd, keep_longest};
 use super::trial::Trial;
 
 /// One rank's part of a trial.
 pub(crate) type Body<'a> = &'a mut dyn FnMut(&mut dyn Rank, &Trial, &mut Deadlines) -> Result<()>;
-
-/// Shortest pause that is recorded. The system's timers are no more exact than this, and caches make computing differ
-/// by as much.
-const PAUSE_MIN: TimeSpan = TimeSpan::from_us(50);
 
 /// Shortest time of a repeated computation.
 #[derive(Clone, Copy)]
@@ -54,8 +51,10 @@ impl Deadlines {
     pub(crate) fn new(instances: u64) -> Result<Self> {
         let times = || Buffer::try_zeroed(instances as usize * size_of::<u64>());
         let trial = Trial { period: TimeSpan::ZERO, instances: 0, begin: Time::ZERO, number: 0 };
-        let (worst, pauses) =
-            (Vec::with_capacity(WORST_KEPT + 1), Vec::with_capacity(PAUSES_RECORDED + 1));
+        let (worst, pauses) = (
+            Vec::with_capacity(CONSTANTS.late_noted + 1),
+            Vec::with_capacity(CONSTANTS.pauses_noted + 1),
+        );
         Ok(Deadlines {
             trial,
             responses: times()?,
@@ -120,7 +119,7 @@ impl Deadlines {
     #[inline]
     pub(crate) fn began(&mut self, due: Time, now: Time) {
         let length = now.since(due);
-        if length > PAUSE_MIN {
+        if length > CONSTANTS.pause_min {
             let during = During::Waiting;
             self.keep_pause(Interruption { at: due, length, during, stage: None });
         }
@@ -152,7 +151,7 @@ impl Deadlines {
         let took = end.since(begin);
         let more = TimeSpan::from_ps(took.as_ps().saturating_sub(usual.0.as_ps()));
         // A long computation may take half as long again for other reasons, such as cold caches.
-        if more > PAUSE_MIN && more.times(2) > usual.0 {
+        if more > CONSTANTS.pause_min && more.times(2) > usual.0 {
             let (during, stage) = (During::Computing, Some(stage));
             self.keep_pause(Interruption { at: begin, length: more, during, stage });
         }
@@ -206,14 +205,12 @@ impl Deadlines {
     }
 
     fn keep(&mut self, late: LateEnd) {
-        keep_longest(&mut self.worst, WORST_KEPT, late, |late| late.late);
+        keep_longest(&mut self.worst, CONSTANTS.late_noted, late, |late| late.late);
     }
 
     #[cold]
     fn keep_pause(&mut self, pause: Interruption) {
-        let is_back_to_back = self.trial.period == TimeSpan::ZERO;
-        let most = if is_back_to_back { PAUSES_RECORDED } else { PAUSES_KEPT };
-        keep_longest(&mut self.pauses, most, pause, |pause| pause.length);
+        keep_longest(&mut self.pauses, CONSTANTS.pauses_noted, pause, |pause| pause.length);
     }
 
     /// Returns the responses, latencies and jitters of the trial, as bytes to be reduced.

@@ -4,8 +4,7 @@ use analysis::statistics::MissRate;
 use contract::TimeSpan;
 use record::{JudgedTimes, Trial as TrialRecord};
 
-use super::acceptance::{Acceptance, Limits};
-use super::decision::Verdict;
+use super::acceptance::{Acceptance, Limits, Verdict};
 use super::segment::TrialSegment;
 
 /// Instances of one period.
@@ -106,7 +105,6 @@ pub(super) fn record_of(
         refused: verdict == Verdict::Refused,
         proven: wanted.is_proven(rate),
         response_median_us: us(sorted[sorted.len() / 2]),
-        response_max_us: us(sorted[sorted.len() - 1]),
     }
 }
 

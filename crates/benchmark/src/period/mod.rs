@@ -30,15 +30,14 @@
 //!   most the requested miss rate. It is *refused* if the lower bound is more. With too few instances to prove that
 //!   rate, a period without a miss is sustained and marked as not proven. Misses that come in bursts, as after a pause
 //!   of the system, count as fewer ([`analysis::statistics::miss_rate`]).
-//! * The answer is an interval: every tried period at or below its lower end is refused, every one at or above its
-//!   upper end is sustained, and each end was tried several times ([`decision`]). Unclear periods are inside it.
-//! * If a search has a time limit it predicts first: instances are recorded back to back, from which the misses at any
-//!   period follow ([`analysis::replay`]). The search tries the period at which they cross the requested rate
-//!   ([`forecast`]).
-//! * A search may have a time limit. It then returns the interval known at that time.
-//! * The period that was found is *confirmed*: it is tested for a multiple of a trial's length, and these instances
-//!   alone must prove the requested miss rate. If they do not, the period is no longer sustained, and the search
-//!   continues upwards ([`schedule`]).
+//! * The answer is an interval from the longest period that is refused to the shortest that is proven.
+//!
+//! # The search
+//! With a time limit it has four parts: it *records* instances back to back, *replays* them at all periods
+//! ([`analysis::replay`]), *forecasts* which period a trial will probably refuse and which one a confirmation will probably
+//! prove ([`forecast`]), and *confirms* these: the lower end by trials that refuse it, the upper end by new instances that
+//! alone prove the miss rate. Without a time limit, and where the same work always takes the same time, the lower end and
+//! the candidate for the upper one are found by halving ([`bisection`]).
 //!
 //! # How a trial runs
 //! A trial consists of segments that grow eightfold, each of which begins at an agreed instant. It ends early if the
@@ -48,9 +47,10 @@
 
 mod acceptance;
 mod back_to_back;
+mod bisection;
 mod command;
+mod constants;
 mod deadlines;
-mod decision;
 mod first_guess;
 mod forecast;
 mod instances;
@@ -67,22 +67,14 @@ mod trial;
 mod trials;
 mod variants;
 
-/// Returns whether a test leaves out this part of the search (`WITHOUT=part,part`).
-fn without(part: &str) -> bool {
-    static LEFT_OUT: std::sync::OnceLock<String> = std::sync::OnceLock::new();
-    let left_out = LEFT_OUT.get_or_init(|| match cfg!(test) {
-        true => std::env::var("WITHOUT").unwrap_or_default(),
-        false => String::new(),
-    });
-    left_out.split(',').any(|one| one == part)
-}
+/// Number of instances of a trial for each one that may wait.
+pub(crate) const PERIODS_PER_WAITING: u64 = constants::CONSTANTS.instances_per_waiting;
 
-pub(crate) use back_to_back::{back_to_back, each_on_steady, once_back_to_back, rounds_last_s};
+pub(crate) use back_to_back::{back_to_back, each_on_steady, rounds_last_s};
 pub(crate) use deadlines::{Deadlines, UsualTime};
-pub(crate) use forecast::predicting_s;
 pub use os_isolation::WITHOUT;
 pub(crate) use os_isolation::{FIFO, PRIORITY, RATE_MONOTONIC, prioritise, refusal};
-pub(crate) use outcome::{PERIODS_PER_WAITING, SearchBasis, SearchOutcome};
+pub(crate) use outcome::{SearchBasis, SearchOutcome};
 pub(crate) use report::{derived, rate, report};
 pub(crate) use search::{find, find_from, keep_up, lasts_s};
 pub(crate) use trial::Trial;

@@ -3,9 +3,6 @@
 use contract::{Time, TimeSpan};
 use record::{Broken, During};
 
-/// Number of the latest ends that a rank stores.
-pub(super) const WORST_KEPT: usize = 8;
-
 /// An end after its deadline, or one that breaks another requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LateEnd {
@@ -17,11 +14,6 @@ pub(super) struct LateEnd {
     pub(super) at: Time,
 }
 
-/// Number of the longest pauses that a rank stores of a segment of a trial.
-pub(super) const PAUSES_KEPT: usize = 32;
-/// The same for instances back to back: a prediction explains what was lost there by the pauses of ranks, and may last
-/// as long as many trials.
-pub(super) const PAUSES_RECORDED: usize = 512;
 /// A pause: a time in which this rank should have worked and did not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Interruption {

@@ -1,6 +1,5 @@
 //! The input of a search, and its outcome.
 
-use analysis::replay::Source;
 use analysis::statistics::MissRate;
 use contract::{Time, TimeSpan};
 use record::PeriodSearch;
@@ -17,15 +16,7 @@ pub(crate) struct SearchBasis {
     pub(crate) waiting: u64,
     /// The number of the first instances of a trial whose time later ones may take in addition.
     pub(crate) settling: usize,
-    /// Source of a chain, as known at rank 0.
-    pub(crate) source: Option<Source>,
-    /// The names of the stages of a chain by their numbers.
-    pub(crate) stages: Vec<String>,
 }
-
-/// Number of instances of a trial, as a multiple of those that may wait, if the user left the length open. A job with
-/// an eighth of its time to spare then completes all waiting instances within half of the trial.
-pub(crate) const PERIODS_PER_WAITING: u64 = 16;
 
 /// The outcome of a search, at rank 0.
 #[derive(Debug, Default)]

@@ -3,10 +3,11 @@
 use contract::{Error, Rank, Result, TimeSpan};
 use record::SearchEnd;
 
-use super::acceptance::{Acceptance, Limits};
+use super::acceptance::{Acceptance, Limits, Verdict};
+use super::bisection::{Answer, Bisection, SearchRange, times};
 use super::command::Command;
+use super::constants::CONSTANTS;
 use super::deadlines::Body;
-use super::decision::{Answer, Decision, NextStep, NextToConfirm, SearchRange, Verdict};
 use super::outcome::{SearchBasis, SearchOutcome};
 use super::schedule::Schedule;
 use super::segment::TrialSegments;
@@ -14,13 +15,6 @@ use super::trials::{Confirmed, TrialRunner};
 use super::{first_guess, os_isolation};
 use crate::bench::Bench;
 use crate::settings::Settings;
-
-/// Longest period that is tried, as a multiple of the first guess, and its minimum, a tenth of a second: a delay of a
-/// rank is as long for a short job.
-const LONGEST: f64 = 256.0;
-const LONGEST_AT_LEAST: TimeSpan = TimeSpan::from_us(100_000);
-/// Shortest period that is tried. The clock's step is another lower limit.
-const SHORTEST: TimeSpan = TimeSpan::from_ns(10);
 
 /// Searches for the minimum sustainable period of `body`, or tests the period in the settings.
 /// Collective.
@@ -46,7 +40,7 @@ pub(crate) fn find_from(
         check_period(period, step)?;
     }
     let guess = settings.guess_s.map(TimeSpan::from_s);
-    let shortest = step.max(SHORTEST);
+    let shortest = step.max(CONSTANTS.shortest);
     let outcomes = os_isolation::apply(bench.rank, settings.os_isolation, &bench.step.parameters)?;
     let limits = Limits::of(settings.required);
     let mut segments = TrialSegments::new(body, bench.overheads.agreement).within(limits);
@@ -54,7 +48,7 @@ pub(crate) fn find_from(
         Some(guess) => guess,
         None => first_guess::measure(bench.rank, &mut segments, settings.trial_s())?,
     };
-    let longest = TimeSpan::from_s(guess.as_s() * LONGEST).max(LONGEST_AT_LEAST);
+    let longest = times(guess, CONSTANTS.longest_guesses).max(CONSTANTS.longest_at_least);
     if bench.shape.me != 0 {
         let found = follow(bench.rank, &mut segments);
         os_isolation::restore(bench.rank);
@@ -64,10 +58,7 @@ pub(crate) fn find_from(
     let answer = match requested {
         Some(period) => one_period(&mut runner, period)?,
         None => {
-            let repeats =
-                if runner.is_steady || super::without("repeats") { 1 } else { settings.repeats };
-            let width = settings.width;
-            search(&mut runner, SearchRange { shortest, longest, width, repeats }, guess)?
+            search(&mut runner, SearchRange { shortest, longest, width: settings.width }, guess)?
         }
     };
     let mut found = runner.conclude(answer)?;
@@ -78,22 +69,20 @@ pub(crate) fn find_from(
     Ok(found)
 }
 
-/// Time of a search without a time limit, in whole trials. Most of its trials are cut short.
-const TRIALS: f64 = 5.0;
-
 /// Estimates the time of [`find`] in seconds.
 pub(crate) fn lasts_s(settings: &Settings) -> f64 {
     let real_time = &settings.real_time;
     let needed = Acceptance { miss_rate: real_time.miss_rate, confidence: settings.confidence };
     let trial_s = |period_s: f64| {
-        let period = TimeSpan::from_s(period_s).max(SHORTEST);
+        let period = TimeSpan::from_s(period_s).max(CONSTANTS.shortest);
         real_time.instances(period, needed.instances_needed()) as f64 * period_s
     };
     if let Some(period_s) = real_time.period_s {
         return trial_s(period_s);
     }
-    let search_s = real_time.search_limit_s.unwrap_or(TRIALS * real_time.trial_s());
-    let Schedule { times, to_its_end, .. } = Schedule::new(real_time);
+    let search_s =
+        real_time.search_limit_s.unwrap_or(CONSTANTS.unlimited_trials * real_time.trial_s());
+    let Schedule { times, to_its_end, .. } = Schedule::new(real_time, false);
     let more = if to_its_end { f64::from(times) } else { 0.0 };
     search_s + more * real_time.trial_s()
 }
@@ -122,69 +111,87 @@ fn check_period(period: TimeSpan, step: TimeSpan) -> Result<()> {
     Ok(())
 }
 
-fn search(
-    runner: &mut TrialRunner<'_, '_>,
-    limits: SearchRange,
-    guess: TimeSpan,
-) -> Result<Answer> {
+/// Finds the ends of the interval: by what is predicted if there is a prediction, and then confirms the upper one.
+fn search(runner: &mut TrialRunner<'_, '_>, range: SearchRange, guess: TimeSpan) -> Result<Answer> {
     runner.predict(guess)?;
-    let expected = runner.expected_verdicts();
-    let mut decision = Decision::new(limits, expected.map_or(guess, |expected| expected.sustained));
-    decision.expect(expected);
-    let Schedule { narrowing_s, finding_s, times, .. } = runner.schedule;
-    let answer = loop {
-        if runner.spent_s() >= narrowing_s && !super::without("hurry") {
-            decision.hurry();
-        }
-        let step = match runner.spent_s() >= finding_s && runner.has_tried() {
-            true => decision.done(SearchEnd::TimeLimit),
-            false => decision.next(),
-        };
-        match step {
-            NextStep::Done(answer) => break answer,
-            NextStep::Try(period) => {
-                decision.record(period, runner.test(period, finding_s)?);
-                decision.expect(runner.expected_verdicts());
-            }
-        }
+    let answer = match runner.follows_forecast() {
+        true => refuse_predicted(runner, range)?,
+        false => bisect(runner, range, runner.forecast_period().unwrap_or(guess))?,
     };
-    if times == 0 { Ok(answer) } else { confirm(runner, decision, answer) }
+    let is_open = runner.schedule.times > 0 && answer.end != SearchEnd::NeverSustained;
+    if is_open { confirm(runner, range, answer) } else { Ok(answer) }
 }
 
-/// Continues from `answer` upwards until a period is confirmed, or the time is over.
-fn confirm(
-    runner: &mut TrialRunner<'_, '_>,
-    mut decision: Decision,
-    answer: Answer,
-) -> Result<Answer> {
-    let until_s = runner.schedule.confirming_s;
-    let mut end = answer.end;
+fn bisect(runner: &mut TrialRunner<'_, '_>, range: SearchRange, guess: TimeSpan) -> Result<Answer> {
+    let finding_s = runner.schedule.finding_s;
+    let mut bisection = Bisection::new(range, guess);
     loop {
-        match decision.next_to_confirm(runner.longest_to_confirm()) {
-            NextToConfirm::Nothing => break,
-            NextToConfirm::Try(_) if runner.spent_s() >= until_s => break,
-            NextToConfirm::Try(period) => {
-                decision.record(period, runner.test(period, until_s)?);
-                decision.expect(runner.expected_verdicts());
-            }
-            NextToConfirm::Confirm(period) => match runner.confirm(period)? {
-                Confirmed::Holds => {
-                    decision.confirm(period);
-                    break;
-                }
-                Confirmed::NoTime => break,
-                Confirmed::Fails(verdict) => {
-                    decision.disprove(period, verdict);
-                    decision.expect(runner.expected_verdicts());
-                    // The ends of the interval are now farther apart than requested.
-                    let settled = end == SearchEnd::Settled;
-                    end = if settled { SearchEnd::Unsettled } else { end };
-                }
-            },
+        if runner.spent_s() >= finding_s && runner.has_tried() {
+            return Ok(bisection.answer(SearchEnd::TimeLimit));
+        }
+        match bisection.next() {
+            Ok(period) => bisection.record(period, runner.test(period, finding_s)?),
+            Err(end) => return Ok(bisection.answer(end)),
         }
     }
-    let is_open = end == SearchEnd::Settled && decision.needs_proof();
-    Ok(decision.answer(if is_open { SearchEnd::Unsettled } else { end }))
+}
+
+/// Refuses the longest period that the time for finding suffices for: each trial is of the longest one that it will
+/// probably refuse, given all trials before, and longer than those refused.
+fn refuse_predicted(runner: &mut TrialRunner<'_, '_>, range: SearchRange) -> Result<Answer> {
+    let finding_s = runner.schedule.finding_s;
+    let mut refused = None;
+    loop {
+        let trial_s = CONSTANTS.refuting * (finding_s - runner.spent_s());
+        let longer = refused.map_or(range.shortest, |period| times(period, 1.0 + range.width));
+        if trial_s < CONSTANTS.finding_left * finding_s {
+            break;
+        }
+        let Some(period) = runner.refutable(trial_s).filter(|period| *period >= longer) else {
+            break;
+        };
+        let is_refused = runner.test(period, finding_s)? == Verdict::Refused;
+        refused = refused.max(is_refused.then_some(period));
+    }
+    Ok(Answer { end: SearchEnd::TimeLimit, longest_refused: refused, shortest_sustained: None })
+}
+
+/// Confirms the shortest period that probably can be, and longer ones until one holds or the time is over.
+fn confirm(
+    runner: &mut TrialRunner<'_, '_>,
+    range: SearchRange,
+    mut answer: Answer,
+) -> Result<Answer> {
+    let longer = |period| times(period, 1.0 + range.width);
+    let above = answer.longest_refused.map_or(TimeSpan::ZERO, longer);
+    let mut from = answer.shortest_sustained.map_or(above, |sustained| above.min(sustained));
+    let mut step = CONSTANTS.step_first;
+    while let Some(period) = runner.to_confirm(answer.shortest_sustained, from) {
+        match runner.confirm(period)? {
+            Confirmed::Holds => {
+                let is_narrow = answer.end == SearchEnd::TimeLimit
+                    && answer.longest_refused.is_some_and(|refused| period <= longer(refused));
+                let end = if is_narrow { SearchEnd::Settled } else { answer.end };
+                return Ok(Answer { end, shortest_sustained: Some(period), ..answer });
+            }
+            Confirmed::NoTime => break,
+            Confirmed::Fails(verdict) => {
+                let refused = (verdict == Verdict::Refused).then_some(period);
+                answer.longest_refused = answer.longest_refused.max(refused);
+                answer.shortest_sustained =
+                    answer.shortest_sustained.filter(|sustained| *sustained > period);
+                if answer.end == SearchEnd::Settled {
+                    answer.end = SearchEnd::Unsettled;
+                }
+                if period >= range.longest {
+                    break;
+                }
+                from = times(period, step).min(range.longest);
+                step = (step * step).min(CONSTANTS.step_max);
+            }
+        }
+    }
+    Ok(answer)
 }
 
 fn one_period(runner: &mut TrialRunner<'_, '_>, period: TimeSpan) -> Result<Answer> {

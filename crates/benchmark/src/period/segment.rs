@@ -1,15 +1,13 @@
 //! Segments: stretches of a trial that all ranks run at once, and whose records rank 0 gathers.
 
-use contract::{Buffer, Element, Operation, Rank, Reduction, Result, Time, TimeSpan};
+use contract::{Buffer, Element, Operation, Rank, Reduction, Result, TimeSpan};
 
 use super::acceptance::Limits;
+use super::constants::CONSTANTS;
 use super::deadlines::{Body, Deadlines};
-use super::notes::{Interruption, LateEnd, NOTE_WORDS, Note, WORST_KEPT};
+use super::notes::{Interruption, LateEnd, NOTE_WORDS, Note};
 use super::trial::Trial;
 use crate::timed_loop::latest_arrival;
-
-/// Maximum number of instances in one segment: 24 MiB of times on each rank.
-pub(super) const INSTANCES_MAX: u64 = 1 << 20;
 
 const LATEST: Reduction = Reduction::new(Element::U64, Operation::Maximum);
 
@@ -27,8 +25,6 @@ const REPEATED_BELOW: u64 = 100;
 /// Records of a segment; empty at every rank except 0.
 #[derive(Default)]
 pub(super) struct TrialSegment {
-    /// Beginning of the first instance.
-    pub(super) begin: Time,
     /// Time from the start of each instance to its last end on any rank, in picoseconds.
     pub(super) responses_ps: Vec<u64>,
     /// Latency and jitter of each instance, in picoseconds.
@@ -98,7 +94,7 @@ impl<'a> TrialSegments<'a> {
             let may_repeat = instances < REPEATED_BELOW && self.late_starts < DOUBLED_MAX;
             self.late_starts = DOUBLED_MAX.min(self.late_starts + u32::from(any_is_late));
             if !(any_is_late && may_repeat) {
-                return bring(rank, begin, deadlines, pauses as usize);
+                return bring(rank, deadlines, pauses as usize);
             }
         }
     }
@@ -112,12 +108,7 @@ fn maximums(rank: &mut dyn Rank, mine: [u64; 2]) -> Result<[u64; 2]> {
 }
 
 /// Gathers the notes of a segment in which no rank noted more than so many pauses.
-fn bring(
-    rank: &mut dyn Rank,
-    begin: Time,
-    deadlines: &Deadlines,
-    pauses_max: usize,
-) -> Result<TrialSegment> {
+fn bring(rank: &mut dyn Rank, deadlines: &Deadlines, pauses_max: usize) -> Result<TrialSegment> {
     let root = rank.rank() == 0;
     let mut longest = |times: &[u8]| {
         let mut all = Buffer::try_zeroed(if root { times.len() } else { 0 })?;
@@ -127,9 +118,9 @@ fn bring(
     let [responses, latencies, jitters] = deadlines.times();
     let (responses_ps, latencies_ps) = (longest(responses)?, longest(latencies)?);
     let jitters_ps = longest(jitters)?;
-    let worst = bring_notes(rank, deadlines.worst(), WORST_KEPT)?;
+    let worst = bring_notes(rank, deadlines.worst(), CONSTANTS.late_noted)?;
     let pauses = bring_notes(rank, deadlines.pauses(), pauses_max)?;
-    Ok(TrialSegment { begin, responses_ps, latencies_ps, jitters_ps, worst, pauses })
+    Ok(TrialSegment { responses_ps, latencies_ps, jitters_ps, worst, pauses })
 }
 
 const NOTE_BYTES: usize = NOTE_WORDS * size_of::<u64>();

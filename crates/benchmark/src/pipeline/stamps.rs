@@ -73,11 +73,6 @@ fn gather(rank: &mut dyn Rank, mine: &Buffer, matrices: usize) -> Result<Vec<u64
 }
 
 impl AllStamps {
-    /// Returns the number of levels.
-    pub(super) fn levels(&self) -> usize {
-        self.levels
-    }
-
     /// Returns the number of matrices with stamps.
     pub(super) fn matrices(&self) -> usize {
         self.matrices

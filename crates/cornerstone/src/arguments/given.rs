@@ -21,7 +21,6 @@ impl RunArguments {
             (RunOption::Instances, periods.instances.is_some()),
             (RunOption::MissRate, periods.miss_rate.is_some()),
             (RunOption::Width, periods.width.is_some()),
-            (RunOption::Repeats, periods.repeats.is_some()),
             (RunOption::SearchLimit, periods.search_limit.is_some()),
             (RunOption::Confirm, periods.confirm.is_some()),
             (RunOption::Searches, periods.searches.is_some()),
@@ -97,7 +96,6 @@ mod tests {
             with("instances", "9"),
             with("miss-rate", "1%"),
             with("width", "2%"),
-            with("repeats", "2"),
             with("search-limit", "1s"),
             with("confirm", "1"),
             with("searches", "2"),
@@ -149,7 +147,7 @@ mod tests {
     /// The whole table: what each benchmark uses, by the kind of its measurement.
     #[test]
     fn each_benchmark_uses_the_options_of_its_kind_and_no_others() {
-        let periods = "duration hygiene ablate period require guess instances miss-rate width repeats search-limit confirm \
+        let periods = "duration hygiene ablate period require guess instances miss-rate width search-limit confirm \
                        searches explain";
         let expected = |benchmark: &Benchmark| match benchmark.name {
             "clock" => "duration threshold limit osnoise".into(),

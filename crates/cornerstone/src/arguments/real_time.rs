@@ -45,11 +45,6 @@ pub(crate) struct RealTimeArguments {
     #[arg(long, value_name = "SHARE", conflicts_with = "period")]
     pub(crate) width: Option<Share>,
 
-    /// The number of trials at each end of the interval [default: 3]
-    #[arg(long, value_name = "NUMBER", conflicts_with = "period",
-        value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub(crate) repeats: Option<u32>,
-
     /// The time limit of a search, which then returns the interval proven so far [default: 30s,
     /// no limit on a simulated machine]
     #[arg(long, value_name = "TIME", conflicts_with = "period")]
@@ -169,7 +164,6 @@ impl RealTimeArguments {
         let of_searches = [
             ("--guess", self.guess.is_some()),
             ("--width", self.width.is_some()),
-            ("--repeats", self.repeats.is_some()),
             ("--search-limit", self.search_limit.is_some()),
             ("--confirm", self.confirm.is_some()),
             ("--searches", self.searches.is_some()),
@@ -188,7 +182,6 @@ impl RealTimeArguments {
             instances: self.instances.or(earlier.instances),
             miss_rate: self.miss_rate.or(earlier.miss_rate),
             width: self.width.or(earlier.width),
-            repeats: self.repeats.or(earlier.repeats),
             search_limit: self.search_limit.or(earlier.search_limit),
             confirm: self.confirm.or(earlier.confirm),
             searches: self.searches.or(earlier.searches),
@@ -215,7 +208,6 @@ impl RealTimeArguments {
             instances: self.instances.or(defaults.instances),
             miss_rate: share(self.miss_rate.or(required.miss), defaults.miss_rate),
             width: share(self.width, defaults.width),
-            repeats: self.repeats.unwrap_or(defaults.repeats),
             search_limit_s: seconds(self.search_limit).or(defaults.search_limit_s),
             confirm: self.confirm.or(defaults.confirm),
             searches: self.searches.unwrap_or(defaults.searches),

@@ -110,13 +110,15 @@ fn picture(measurement: &Measurement, search: &PeriodSearch, forecast: &Forecast
 /// A row in the drawing of what pauses cost.
 const ROW: f64 = 30.0;
 
-/// How much shorter the predicted period would be without each kind of pause, and without those in each stage, below the
+/// How much shorter the predicted period would be without each kind of pause, below the
 /// periods of the picture above; nothing unless that was asked for.
 fn gains(axes: &Axes, forecast: &Forecast) -> Markup {
     let gains = explained_gains(forecast);
     let is_sound = |us: f64| us > 0.0 && us.is_finite();
     let Some(with_us) = forecast.shortest_us.filter(|us| is_sound(*us)) else { return html! {} };
-    let drawn: Vec<(String, f64)> = gains.into_iter().filter(|gain| is_sound(gain.1)).collect();
+    let drawn =
+        gains.into_iter().filter_map(|(name, us)| Some((name, us.filter(|us| is_sound(*us))?)));
+    let drawn: Vec<(String, f64)> = drawn.collect();
     if drawn.is_empty() {
         return html! {};
     }

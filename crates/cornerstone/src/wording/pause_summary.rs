@@ -83,7 +83,6 @@ mod tests {
             available_at_least: Some(0.99887),
             confidence: 0.95,
             worst_windows: vec![WorstWindow { length_us: 1e3, at_s: 0.5, lost_us: 40.0 }],
-            by_length: Vec::new(),
             limit_us: Some(20.0),
             beyond_limit: 1,
             causes: vec![cause("timer interrupt", 2, 40.0)],

@@ -297,7 +297,6 @@ mod tests {
             refused: false,
             proven: false,
             response_median_us: 1.0,
-            response_max_us: 9e3,
         }
     }
 

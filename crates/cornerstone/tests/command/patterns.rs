@@ -111,7 +111,8 @@ fn a_period_that_cannot_be_kept_is_refused_and_its_results_are_kept() {
 /// Starts a long search, and waits for its first trial.
 fn start(lab: &Lab) -> Running<'_> {
     lab.write("pair.pmp", PAIR);
-    let words = ["pmp", "pair.pmp", "--duration", "300ms", "--repeats", "50", "--out", "run.jsonl"];
+    let words =
+        ["pmp", "pair.pmp", "--duration", "300ms", "--searches", "50", "--out", "run.jsonl"];
     let running = lab.start(&words);
     assert!(eventually(|| trials(lab) > 0), "no trial was made");
     running
@@ -164,7 +165,7 @@ fn the_pattern_of_a_corner_turn_is_written_and_runs_as_the_messages_alone_do() {
     assert!(ended.stdout.contains("8 nodes, 56 messages and 7 MiB a period"), "{ended:#?}");
     assert!(ended.stdout.contains("node 0 receives from 7, sends 128 KiB to 7"), "{ended:#?}");
     let period = |words: &[&str], out: &str| {
-        let common = ["--fabric", "sim:paragon-osf1", "--duration", "500ms", "--repeats", "1"];
+        let common = ["--fabric", "sim:paragon-osf1", "--duration", "500ms"];
         lab.succeed(&[words, &common, &["--out", out]].concat());
         let found = lab.measurements(out);
         found.iter().find(|m| m["metric"] == "period").unwrap()["median"].clone()

@@ -174,7 +174,7 @@ fn tasks_that_compute_keep_the_periods_that_theory_allows() {
                    of = [\"processor\", \"endpoint\", \"network\"]\nkind = \"assumed\"\nfrom = \"a test\"\n";
     lab.write("tasks.toml", machine);
     let words = ["run", "hartstone", "--ranks", "6", "--ranks-per-processor", "3", "--sizes", "8"];
-    let rest = ["--load", "100000", "--duration", "500ms", "--guess", "20ms", "--repeats", "1"];
+    let rest = ["--load", "100000", "--duration", "500ms", "--guess", "20ms"];
     lab.succeed(&[&words[..], &rest, &["--fabric", "sim:tasks.toml", "--out", "a.jsonl"]].concat());
     let found = lab.measurements("a.jsonl");
     for load in ["senders", "receivers"] {
@@ -231,7 +231,6 @@ fn what_is_wrong_with_a_period_or_its_search_is_told_before_anything_runs() {
         (&["--miss-rate", "200%"], &["--miss-rate"]),
         (&["--miss-rate=-1%"], &["--miss-rate"]),
         (&["--width", "0"], &["--width"]),
-        (&["--repeats", "0"], &["--repeats", "1..=100"]),
         (&["--instances", "0"], &["--instances"]),
         (&["--search-limit", "never"], &["--search-limit", "never"]),
         (&["--confirm", "1001"], &["--confirm", "0..=1000"]),

@@ -3,11 +3,11 @@
 use contract::{Result, TimeSpan};
 use record::{LateInstance, PeriodSearch, SeenPause};
 
-use super::{PAUSES_KEPT, TrialRunner, TriedPeriod};
+use super::TrialRunner;
+use crate::period::bisection::Answer;
 use crate::period::command::Command;
-use crate::period::decision::Answer;
-use crate::period::forecast::Forecast;
-use crate::period::notes::{Interruption, LateEnd, WORST_KEPT};
+use crate::period::constants::CONSTANTS;
+use crate::period::notes::{Interruption, LateEnd};
 use crate::period::outcome::SearchOutcome;
 use crate::period::segment::TrialSegment;
 
@@ -28,7 +28,7 @@ impl TrialRunner<'_, '_> {
             .partition(|late| late.period_us == period_us);
         same.extend(segment.worst.iter().map(record));
         same.sort_by(|a, b| b.late_us.total_cmp(&a.late_us));
-        same.truncate(WORST_KEPT);
+        same.truncate(CONSTANTS.late_noted);
         same.extend(others);
         self.worst = same;
     }
@@ -42,20 +42,21 @@ impl TrialRunner<'_, '_> {
             stage: pause.stage,
         };
         self.pauses.extend(segment.pauses.iter().map(record));
-        if self.pauses.len() > 2 * PAUSES_KEPT {
+        if self.pauses.len() > 2 * CONSTANTS.pauses_kept {
             self.keep_longest_pauses();
         }
     }
 
     fn keep_longest_pauses(&mut self) {
         self.pauses.sort_by(|a, b| b.length_us.total_cmp(&a.length_us));
-        self.pauses.truncate(PAUSES_KEPT);
+        self.pauses.truncate(CONSTANTS.pauses_kept);
     }
 
     /// Ends the search on every rank, and returns its outcome.
     pub(in crate::period) fn conclude(mut self, answer: Answer) -> Result<SearchOutcome> {
         let Answer { end, longest_refused, shortest_sustained } = answer;
         let spent_s = self.spent_s();
+        let explains = self.bench.settings.real_time.explain;
         let limit_s = self.bench.settings.real_time.search_limit_s;
         Command::End { period: shortest_sustained }.send(self.bench.rank)?;
         self.keep_longest_pauses();
@@ -64,10 +65,10 @@ impl TrialRunner<'_, '_> {
         // last.
         let shown = shortest_sustained.or(longest_refused).unwrap_or(self.last);
         let worst = self.worst_near(shown.as_us());
-        let TriedPeriod { trials, instances } = self.tried.remove(&shown).unwrap_or_default();
+        let instances = self.tried.remove(&shown).unwrap_or_default();
         // The confirmation's miss rate is preferred: the period was not chosen for it.
         let (confirmation, confirmed) = self.held.map(|held| (held.trial, held.rate)).unzip();
-        let miss_rate = confirmed.unwrap_or_else(|| self.wanted.rate(&instances.missed, trials));
+        let miss_rate = confirmed.unwrap_or_else(|| self.wanted.rate(&instances.missed));
         let search = PeriodSearch {
             longest_refused_us: longest_refused.map(TimeSpan::as_us),
             shortest_sustained_us: shortest_sustained.map(TimeSpan::as_us),
@@ -83,7 +84,7 @@ impl TrialRunner<'_, '_> {
             confirm_times: self.schedule.times,
             worst,
             pauses: self.pauses,
-            forecast: self.forecast.as_ref().map(Forecast::record),
+            forecast: self.forecast.as_ref().map(|all| all.record(explains)),
             no_forecast: self.no_forecast,
             trials: self.trials,
             ..PeriodSearch::new(end, self.wanted.miss_rate, self.wanted.confidence)
@@ -105,7 +106,7 @@ impl TrialRunner<'_, '_> {
         worst.sort_by(|a, b| {
             distance(a).total_cmp(&distance(b)).then(b.late_us.total_cmp(&a.late_us))
         });
-        worst.truncate(2 * WORST_KEPT);
+        worst.truncate(2 * CONSTANTS.late_noted);
         worst
     }
 }

@@ -5,14 +5,14 @@ use record::{Better, Measurement, Parameters};
 
 use crate::bench::Bench;
 use crate::case::{Case, Scope};
-use crate::chain::{Chain, ChainVariant, Pacing, level_names};
+use crate::chain::{Chain, ChainVariant, Pacing};
 use crate::data::Blocks;
 use crate::declaration::{Benchmark, Group, Repeats};
 use crate::options::PERIODS;
 use crate::paper;
 use crate::period::{self, Deadlines, SearchBasis, SearchOutcome, Trial, derived};
 use crate::pipeline::{
-    Member, Mode, Profile, SETTLING, VARIANTS, computing_us, in_rounds, profile, source_of,
+    Member, Mode, Profile, SETTLING, VARIANTS, computing_us, in_rounds, profile,
 };
 use crate::program::Program;
 use crate::programs::common::{BENCHMARK, BETWEEN_TWO};
@@ -157,13 +157,8 @@ fn flowing(
     // A period must be sustained in every performance state of the machine.
     let slowest_us = rounds.iter().map(|round| round[0]).fold(0.0, f64::max);
     let each = (mode == Mode::SelfTimed).then(|| TimeSpan::from_s(slowest_us / 1e6));
-    let source = match each {
-        Some(each) => source_of(bench, member, each)?,
-        None => None,
-    };
     let (waiting, settling) = (chain.backlog as u64, SETTLING as usize);
-    let stages = level_names(chain);
-    let basis = SearchBasis { each, begun: Some(begun), waiting, settling, source, stages };
+    let basis = SearchBasis { each, begun: Some(begun), waiting, settling };
     let mut body = |rank: &mut dyn Rank, trial: &Trial, deadlines: &mut Deadlines| {
         member.keep_up(mode, rank, trial, deadlines)
     };
