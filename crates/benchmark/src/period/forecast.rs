@@ -148,6 +148,11 @@ impl Forecast {
         shortest(curve, CONSTANTS.predicted * self.wanted.miss_rate, share)
     }
 
+    /// Returns the usual time of an instance that follows another, in seconds.
+    pub(super) fn each_s(&self) -> f64 {
+        self.recording.each_us() / 1e6
+    }
+
     /// Returns the period from which a search begins that predicts nothing else.
     pub(super) fn shortest(&self) -> Option<TimeSpan> {
         self.shortest_us(&self.recorded).map(span)

@@ -6,6 +6,7 @@ use super::TrialRunner;
 use crate::period::command::Command;
 use crate::period::constants::CONSTANTS;
 use crate::period::forecast::{self, Forecast};
+use crate::period::schedule::Schedule;
 
 impl TrialRunner<'_, '_> {
     /// Records instances back to back, which take about `each`, and predicts from them, on machines where time costs
@@ -55,9 +56,15 @@ impl TrialRunner<'_, '_> {
         Ok(segment.responses_ps)
     }
 
-    /// Returns whether the search tries what is predicted.
+    /// Returns whether the search tries what is predicted: if the time for a confirmation may suffice for a proof.
     pub(in crate::period) fn follows_forecast(&self) -> bool {
-        self.forecast.is_some() && self.schedule.times > 0 && !self.is_steady
+        let Schedule { finding_s, confirming_s, times, to_its_end } = self.schedule;
+        let confirmed_s = match to_its_end {
+            true => f64::from(times) * self.bench.settings.real_time.trial_s(),
+            false => confirming_s - finding_s,
+        };
+        let proven_s = |all: &Forecast| all.each_s() * self.wanted.instances_needed() as f64;
+        !self.is_steady && self.forecast.as_ref().is_some_and(|all| proven_s(all) < confirmed_s)
     }
 
     /// Returns the shortest period that is predicted to be sustained.
