@@ -32,11 +32,12 @@ pub use collectives::{AgreedCall, CallId, ReductionId};
 pub use description::{FabricDescription, SharedMemory};
 pub use endpoint::{
     AccessKind, Agent, AgentAnswer, Apply, AtomicElement, AtomicElements, AtomicOperation,
-    BETWEEN_RUNS, CollectiveCall, Combine, Completion, ContextOffer, ContextPlace, Destination,
-    Endpoint, Envelope, LongWaits, MEETING_CONTEXT, NewContext, OneSided, OneSidedOperation,
-    OpenedBetweenRuns, OtherEnds, OtherRuns, ProcessName, REPORT_INTERVAL, RememberedCall,
-    RemoteAccess, RemoteAddress, RemoteMemory, RemotePlace, Request, Selector, StartedCollective,
-    WaitPlace, WaitReports, end_together, receive_in_turn, receive_together,
+    BETWEEN_RUNS, CollectiveCall, Combine, Completion, Computer, Conditions, ContextOffer,
+    ContextPlace, Destination, Endpoint, Envelope, LongWaits, MEETING_CONTEXT, NewContext,
+    OneSided, OneSidedOperation, OpenedBetweenRuns, OtherEnds, OtherRuns, ProcessName,
+    REPORT_INTERVAL, RememberedCall, RemoteAccess, RemoteAddress, RemoteMemory, RemotePlace,
+    Request, Selector, SimulatedTime, StartedCollective, WaitPlace, WaitReports, computer_of,
+    end_together, receive_in_turn, receive_together, wait_until_time,
 };
 pub use error::{Error, Result};
 pub use in_place::InPlace;

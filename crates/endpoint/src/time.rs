@@ -34,6 +34,12 @@ pub struct ClockQuality {
     pub is_virtual: bool,
 }
 
+impl ClockQuality {
+    /// The clock of a simulated machine.
+    pub const VIRTUAL: ClockQuality =
+        ClockQuality { resolution: TimeSpan(1), uncertainty: TimeSpan::ZERO, is_virtual: true };
+}
+
 impl Time {
     /// The epoch.
     pub const ZERO: Time = Time(0);

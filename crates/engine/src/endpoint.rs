@@ -5,10 +5,10 @@ use std::ptr::NonNull;
 use std::time::Duration;
 
 use contract::{
-    AgreedCall, ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
-    FabricDescription, LongWaits, NewContext, OneSided, OperatingSystem, Priority, PriorityGranted,
-    Process, Readable, RemoteMemory, Request, Result, Selector, Time, TimeSpan, WaitPlace,
-    WaitReports, Writable, receive_in_turn, receive_together,
+    AgreedCall, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint, Envelope,
+    Error, FabricDescription, LongWaits, NewContext, OneSided, OperatingSystem, Priority,
+    PriorityGranted, Process, Readable, RemoteMemory, Request, Result, Selector, Time, TimeSpan,
+    WaitPlace, WaitReports, Writable, receive_in_turn, receive_together,
 };
 use hosts::{Clock, LocalClock, Placement};
 use launcher::Seat;
@@ -144,6 +144,25 @@ impl<T: Transport> RemoteMemory for TransportEndpoint<T> {
     }
 }
 
+impl<T: Transport> Computer for TransportEndpoint<T> {
+    fn host_of(&self, rank: usize) -> Option<usize> {
+        self.transport().host_of(rank)
+    }
+
+    fn set_priority(&self, priority: Priority) -> PriorityGranted {
+        match self.seat() {
+            Some(seat) => seat.set_priority(priority),
+            None => PriorityGranted::Refused {
+                why: "ranks have priorities only where one host starts them all".into(),
+            },
+        }
+    }
+
+    fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
+        Some(linux::operating_system(self.placement.processor))
+    }
+}
+
 // SAFETY: a transport uses the memory of a transfer only while the transfer is in the table and not done. Once a call has
 // failed for good, every later one returns that error before anything is read or written.
 unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
@@ -157,16 +176,16 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
         self.engine.size()
     }
 
-    fn processor(&self) -> Option<usize> {
-        self.placement.processor
+    fn computer(&self) -> Option<&dyn Computer> {
+        Some(self)
     }
 
-    fn every_rank_has_a_processor(&self) -> bool {
-        self.placement.every_rank_has_a_processor
-    }
-
-    fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
-        Some(linux::operating_system(self.placement.processor))
+    fn conditions(&self) -> Conditions {
+        Conditions {
+            processor: self.placement.processor,
+            every_rank_has_a_processor: self.placement.every_rank_has_a_processor,
+            clock: self.clock.quality(),
+        }
     }
 
     fn describe(&self) -> FabricDescription {
@@ -190,26 +209,9 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
         description
     }
 
-    fn host_of(&self, rank: usize) -> Option<usize> {
-        self.transport().host_of(rank)
-    }
-
-    fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
-        match self.seat() {
-            Some(seat) => seat.set_priority(priority),
-            None => PriorityGranted::Refused {
-                why: "ranks have priorities only where one host starts them all".into(),
-            },
-        }
-    }
-
     #[inline]
     fn now(&self) -> Time {
         self.clock.now()
-    }
-
-    fn clock(&self) -> ClockQuality {
-        self.clock.quality()
     }
 
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {

@@ -10,10 +10,10 @@ mod pointer;
 use std::ptr::NonNull;
 
 use contract::{
-    AgreedCall, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination,
-    Endpoint, Envelope, Error, FabricDescription, LongWaits, NewContext, OneSided, OtherRuns,
-    Readable, RemoteAddress, RemoteMemory, Request, Result, Selector, StartedCollective, Time,
-    TimeSpan, WaitPlace, WaitReports, Writable,
+    AgreedCall, CollectiveCall, Completion, Computer, Conditions, ContextOffer, ContextPlace,
+    Destination, Endpoint, Envelope, Error, FabricDescription, LongWaits, NewContext, OneSided,
+    OtherRuns, Readable, RemoteAddress, RemoteMemory, Request, Result, Selector, SimulatedTime,
+    StartedCollective, Time, TimeSpan, WaitPlace, WaitReports, Writable,
 };
 
 use launched::rare;
@@ -80,21 +80,20 @@ unsafe impl Endpoint for Chosen {
         with!(self, endpoint => endpoint.size())
     }
 
-    fn processor(&self) -> Option<usize> {
-        with!(self, endpoint => endpoint.processor())
+    fn conditions(&self) -> Conditions {
+        with!(self, endpoint => endpoint.conditions())
     }
 
-    fn every_rank_has_a_processor(&self) -> bool {
-        with!(self, endpoint => endpoint.every_rank_has_a_processor())
+    fn computer(&self) -> Option<&dyn Computer> {
+        with!(self, endpoint => endpoint.computer())
+    }
+
+    fn simulated_time(&mut self) -> Option<&mut dyn SimulatedTime> {
+        with!(self, mut endpoint => endpoint.simulated_time())
     }
 
     fn describe(&self) -> FabricDescription {
         with!(self, endpoint => endpoint.describe())
-    }
-
-    fn host_of(&self, rank: usize) -> Option<usize> {
-        // No host is known for processes of other runs.
-        with!(self, endpoint => (rank < endpoint.size()).then(|| endpoint.host_of(rank))?)
     }
 
     fn has_collectives_inside_hosts(&self) -> bool {
@@ -104,10 +103,6 @@ unsafe impl Endpoint for Chosen {
     #[inline(always)]
     fn now(&self) -> Time {
         with!(self, endpoint => endpoint.now())
-    }
-
-    fn clock(&self) -> ClockQuality {
-        with!(self, endpoint => endpoint.clock())
     }
 
     fn offer_context(&mut self) -> ContextOffer {
@@ -219,10 +214,6 @@ unsafe impl Endpoint for Chosen {
             return Ok(true);
         }
         with!(self, mut endpoint => endpoint.sleep_a_while(longest))
-    }
-
-    fn yield_processor(&mut self) -> Result<()> {
-        with!(self, mut endpoint => endpoint.yield_processor())
     }
 
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {

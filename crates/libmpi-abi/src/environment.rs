@@ -98,7 +98,8 @@ pub(crate) fn time() -> c_double {
 }
 
 pub(crate) fn tick() -> c_double {
-    with_endpoint(|endpoint| endpoint.clock().resolution.as_ps() as f64 * 1e-12).unwrap_or(0.0)
+    with_endpoint(|endpoint| endpoint.conditions().clock.resolution.as_ps() as f64 * 1e-12)
+        .unwrap_or(0.0)
 }
 
 pub(crate) unsafe fn version(version: *mut c_int, subversion: *mut c_int) -> Result {

@@ -6,9 +6,9 @@
 use std::collections::VecDeque;
 
 use contract::{
-    ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
-    FabricDescription, NewContext, Readable, RemoteMemory, Request, Result, Selector, Time,
-    Writable,
+    CollectiveCall, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint,
+    Envelope, Error, FabricDescription, NewContext, Readable, RemoteMemory, Request, Result,
+    Selector, SimulatedTime, Time, Work, Writable,
 };
 
 use crate::event::RankEvent;
@@ -86,6 +86,31 @@ impl<E: Endpoint> RemoteMemory for ServingEndpoint<E> {}
 
 impl<E> contract::LongWaits for ServingEndpoint<E> {}
 
+/// The time of the endpoint inside. What a recorded rank has computed is an event of its own.
+impl<E: Endpoint> SimulatedTime for ServingEndpoint<E> {
+    fn wait_until_time(&mut self, time: Time) {
+        contract::wait_until_time(&mut self.endpoint, time);
+    }
+
+    fn yield_processor(&mut self) -> Result<()> {
+        self.endpoint.simulated_time().map_or(Ok(()), |inside| inside.yield_processor())
+    }
+
+    fn skip_idle_polls(&mut self, time: Time) -> Result<bool> {
+        self.endpoint.simulated_time().map_or(Ok(false), |inside| inside.skip_idle_polls(time))
+    }
+
+    fn compute(&mut self, _work: Work, body: &mut dyn FnMut()) {
+        body();
+    }
+
+    fn mark_algorithm(&mut self, begins: bool) {
+        if let Some(inside) = self.endpoint.simulated_time() {
+            inside.mark_algorithm(begins);
+        }
+    }
+}
+
 // SAFETY: it does with all memory what the endpoint inside does, which keeps the contract's promises.
 unsafe impl<E: Endpoint> Endpoint for ServingEndpoint<E> {
     fn rank(&self) -> usize {
@@ -96,32 +121,24 @@ unsafe impl<E: Endpoint> Endpoint for ServingEndpoint<E> {
         self.endpoint.size()
     }
 
-    fn processor(&self) -> Option<usize> {
-        self.endpoint.processor()
+    fn conditions(&self) -> Conditions {
+        self.endpoint.conditions()
     }
 
-    fn every_rank_has_a_processor(&self) -> bool {
-        self.endpoint.every_rank_has_a_processor()
+    fn computer(&self) -> Option<&dyn Computer> {
+        self.endpoint.computer()
+    }
+
+    fn simulated_time(&mut self) -> Option<&mut dyn SimulatedTime> {
+        self.endpoint.simulated_time().is_some().then_some(self as _)
     }
 
     fn describe(&self) -> FabricDescription {
         self.endpoint.describe()
     }
 
-    fn host_of(&self, rank: usize) -> Option<usize> {
-        self.endpoint.host_of(rank)
-    }
-
     fn now(&self) -> Time {
         self.endpoint.now()
-    }
-
-    fn clock(&self) -> ClockQuality {
-        self.endpoint.clock()
-    }
-
-    fn wait_until_time(&mut self, time: Time) {
-        self.endpoint.wait_until_time(time);
     }
 
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
@@ -243,10 +260,6 @@ unsafe impl<E: Endpoint> Endpoint for ServingEndpoint<E> {
     ) -> Option<Result<()>> {
         let ServingEndpoint { endpoint, operations, duties } = self;
         endpoint.collective(place, call, &mut |endpoint| duties.advance(endpoint, operations))
-    }
-
-    fn mark_algorithm(&mut self, begins: bool) {
-        self.endpoint.mark_algorithm(begins);
     }
 
     fn leave(&mut self) -> Result<()> {

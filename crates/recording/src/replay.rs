@@ -104,7 +104,7 @@ impl<E: Endpoint> Replay<'_, E> {
             }
             RankEvent::Sleep(span) => {
                 let until = endpoint.now() + span;
-                endpoint.wait_until_time(until);
+                contract::wait_until_time(endpoint, until);
                 self.account.sleeping = self.account.sleeping + span;
             }
             RankEvent::Send(SentMessage { to, context, tag, bytes }) => {

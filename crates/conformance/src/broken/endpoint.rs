@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use crate::reference::ReferenceEndpoint;
 use contract::FabricDescription;
 use contract::{
-    AgreedCall, ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, Endpoint,
+    AgreedCall, CollectiveCall, Completion, Conditions, ContextPlace, Destination, Endpoint,
     Envelope, Error, LongWaits, NewContext, Readable, RemoteMemory, Request, Result, Selector,
     StartedCollective, Time, Writable,
 };
@@ -92,12 +92,8 @@ unsafe impl Endpoint for BrokenEndpoint {
         self.inner.size()
     }
 
-    fn processor(&self) -> Option<usize> {
-        self.inner.processor()
-    }
-
-    fn every_rank_has_a_processor(&self) -> bool {
-        self.inner.every_rank_has_a_processor()
+    fn conditions(&self) -> Conditions {
+        self.inner.conditions()
     }
 
     fn describe(&self) -> FabricDescription {
@@ -106,10 +102,6 @@ unsafe impl Endpoint for BrokenEndpoint {
 
     fn now(&self) -> Time {
         self.inner.now()
-    }
-
-    fn clock(&self) -> ClockQuality {
-        self.inner.clock()
     }
 
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {

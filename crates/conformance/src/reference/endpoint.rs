@@ -8,9 +8,9 @@ use std::sync::atomic::AtomicU64;
 use super::machine::Machine;
 use contract::FabricDescription;
 use contract::{
-    ClockQuality, Completion, ContextPlace, Destination, Endpoint, Envelope, Error, LongWaits,
-    NewContext, Readable, RemoteMemory, Request, Result, Selector, SharedLine, Time, TimeSpan,
-    Writable, check_rank,
+    ClockQuality, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint, Envelope,
+    Error, LongWaits, NewContext, Readable, RemoteMemory, Request, Result, Selector, SharedLine,
+    Time, TimeSpan, Writable, check_rank,
 };
 
 /// One rank's endpoint of the reference fabric.
@@ -40,6 +40,12 @@ impl RemoteMemory for ReferenceEndpoint {
     }
 }
 
+impl Computer for ReferenceEndpoint {
+    fn shared_line(&self) -> Option<&dyn SharedLine> {
+        Some(self)
+    }
+}
+
 // SAFETY: a send's data is copied when it is posted. A receive's room is kept in `rooms` until it is ended or
 // cancelled, and written to only in `end`.
 #[allow(unsafe_code)]
@@ -52,12 +58,21 @@ unsafe impl Endpoint for ReferenceEndpoint {
         self.machine.size()
     }
 
-    fn processor(&self) -> Option<usize> {
-        None
+    fn computer(&self) -> Option<&dyn Computer> {
+        Some(self)
     }
 
-    fn every_rank_has_a_processor(&self) -> bool {
-        std::thread::available_parallelism().is_ok_and(|count| count.get() >= self.size())
+    fn conditions(&self) -> Conditions {
+        let threads = std::thread::available_parallelism();
+        Conditions {
+            processor: None,
+            every_rank_has_a_processor: threads.is_ok_and(|count| count.get() >= self.size()),
+            clock: ClockQuality {
+                resolution: TimeSpan::from_ns(1),
+                uncertainty: TimeSpan::ZERO,
+                is_virtual: false,
+            },
+        }
     }
 
     fn describe(&self) -> FabricDescription {
@@ -68,27 +83,8 @@ unsafe impl Endpoint for ReferenceEndpoint {
         }
     }
 
-    fn shared_line(&self) -> Option<&dyn SharedLine> {
-        Some(self)
-    }
-
     fn now(&self) -> Time {
         Time::ZERO + TimeSpan::from_ns(self.machine.begin.elapsed().as_nanos() as u64)
-    }
-
-    fn clock(&self) -> ClockQuality {
-        ClockQuality {
-            resolution: TimeSpan::from_ns(1),
-            uncertainty: TimeSpan::ZERO,
-            is_virtual: false,
-        }
-    }
-
-    fn wait_until_time(&mut self, time: Time) {
-        while self.now() < time {
-            let ns = time.since(self.now()).as_ps().div_ceil(1_000);
-            std::thread::sleep(std::time::Duration::from_nanos(ns));
-        }
     }
 
     fn open_context(&mut self, _context: NewContext<'_>) -> Result<ContextPlace> {

@@ -21,39 +21,45 @@ impl<E: Endpoint> Rank for Member<'_, E> {
     }
 
     fn clock(&self) -> ClockQuality {
-        self.process.endpoint.clock()
+        self.process.endpoint.conditions().clock
     }
 
     fn wait_until(&mut self, time: Time) {
-        self.process.endpoint.wait_until_time(time);
+        crate::wait_until_time(&mut self.process.endpoint, time);
     }
 
     fn skip_idle_polls(&mut self, time: Time) -> Result<bool> {
-        self.process.endpoint.skip_idle_polls(time)
+        match self.process.endpoint.simulated_time() {
+            Some(simulated_time) => simulated_time.skip_idle_polls(time),
+            None => Ok(false),
+        }
     }
 
     fn compute(&mut self, work: Work, body: &mut dyn FnMut()) {
-        self.process.endpoint.compute(work, body);
+        match self.process.endpoint.simulated_time() {
+            Some(simulated_time) => simulated_time.compute(work, body),
+            None => body(),
+        }
     }
 
     fn every_rank_has_a_processor(&self) -> bool {
-        self.process.endpoint.every_rank_has_a_processor()
+        self.process.endpoint.conditions().every_rank_has_a_processor
     }
 
     fn processor(&self) -> Option<usize> {
-        self.process.endpoint.processor()
+        self.process.endpoint.conditions().processor
     }
 
     fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
-        self.process.endpoint.set_priority(priority)
+        computer_of(&self.process.endpoint).set_priority(priority)
     }
 
     fn isolate(&mut self, isolation: Isolation, on: bool) -> std::result::Result<(), String> {
-        self.process.endpoint.isolate(isolation, on)
+        computer_of(&self.process.endpoint).isolate(isolation, on)
     }
 
     fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
-        self.process.endpoint.operating_system()
+        computer_of(&self.process.endpoint).operating_system()
     }
 
     fn describe(&self) -> FabricDescription {
@@ -61,7 +67,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
     }
 
     fn shared_line(&self) -> Option<&dyn SharedLine> {
-        self.process.endpoint.shared_line()
+        computer_of(&self.process.endpoint).shared_line()
     }
 
     fn split(&mut self, colour: Option<u32>, key: i64) -> Result<Option<Context>> {
@@ -216,7 +222,9 @@ impl<E: Endpoint> Rank for Member<'_, E> {
     }
 
     fn mark_algorithm(&mut self, begins: bool) {
-        self.process.endpoint.mark_algorithm(begins);
+        if let Some(simulated_time) = self.process.endpoint.simulated_time() {
+            simulated_time.mark_algorithm(begins);
+        }
     }
 
     fn hosts(&self) -> Option<&HostMap> {

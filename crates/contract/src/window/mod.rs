@@ -217,7 +217,7 @@ impl RankWindow {
             return Err(endpoint.give_up_on(request));
         }
         self.check_others(endpoint)?;
-        if !endpoint.every_rank_has_a_processor() {
+        if !endpoint.conditions().every_rank_has_a_processor {
             std::thread::yield_now();
         }
         Ok(())
@@ -319,7 +319,7 @@ impl RankWindow {
                     return Ok(());
                 }
                 std::hint::spin_loop();
-                if !endpoint.every_rank_has_a_processor() {
+                if !endpoint.conditions().every_rank_has_a_processor {
                     break;
                 }
             }

@@ -4,6 +4,7 @@
 //! MPI (crate `mpi`). The trait is not object safe on purpose: a face is compiled for each fabric.
 
 mod collective;
+mod computer;
 mod context;
 mod long_wait;
 mod message;
@@ -12,6 +13,7 @@ mod other_runs;
 mod remote;
 
 pub use collective::{Apply, CollectiveCall, Combine, StartedCollective};
+pub use computer::{Computer, Conditions, SimulatedTime, computer_of, wait_until_time};
 pub use context::{ContextOffer, ContextPlace, NewContext};
 pub use long_wait::{
     LongWaits, OtherEnds, REPORT_INTERVAL, RememberedCall, WaitPlace, WaitReports,
@@ -31,10 +33,7 @@ use std::ptr::NonNull;
 
 use collectives::AgreedCall;
 
-use crate::{
-    ClockQuality, Error, FabricDescription, InPlace, Isolation, OperatingSystem, Priority,
-    PriorityGranted, Readable, Result, SharedLine, Time, TimeSpan, Work, Writable,
-};
+use crate::{Error, FabricDescription, InPlace, Readable, Result, Time, TimeSpan, Writable};
 
 /// One rank's endpoint of a fabric.
 ///
@@ -54,24 +53,21 @@ use crate::{
 /// cancelled, and never after a call has failed permanently. Faces lend the memory of blocking calls on that promise.
 #[allow(unsafe_code)]
 pub unsafe trait Endpoint: RemoteMemory + LongWaits + Sized {
-    // Identity and placement.
+    // The rank.
     /// Returns this rank's number.
     fn rank(&self) -> usize;
 
     /// Returns the number of ranks of the run.
     fn size(&self) -> usize;
 
-    /// Returns the processor that this rank is bound to, if it is bound to exactly one.
-    fn processor(&self) -> Option<usize>;
-
-    /// Returns whether every rank can run at the same time. If not, no rank should spin for another.
-    fn every_rank_has_a_processor(&self) -> bool;
+    /// Returns what does not change for this rank during the run.
+    fn conditions(&self) -> Conditions;
 
     /// Returns the description of the fabric for the record of the run.
     fn describe(&self) -> FabricDescription;
 
-    /// Returns a number for the host of a rank, if ranks of one host reach each other by a faster path.
-    fn host_of(&self, _rank: usize) -> Option<usize> {
+    /// Returns this rank's computer, if the fabric knows it.
+    fn computer(&self) -> Option<&dyn Computer> {
         None
     }
 
@@ -81,41 +77,13 @@ pub unsafe trait Endpoint: RemoteMemory + LongWaits + Sized {
         false
     }
 
-    /// Returns memory that all ranks share, for measuring the hardware, if there is any.
-    fn shared_line(&self) -> Option<&dyn SharedLine> {
-        None
-    }
-
-    /// Requests a priority among the ranks that share this rank's processor.
-    fn set_priority(&mut self, _priority: Priority) -> PriorityGranted {
-        PriorityGranted::Refused { why: "this fabric has no priorities".into() }
-    }
-
-    /// Switches one kind of isolation from the operating system on or off. Returns the reason if that is impossible.
-    fn isolate(&mut self, _isolation: Isolation, _on: bool) -> std::result::Result<(), String> {
-        Err("this fabric leaves that to the system".into())
-    }
-
-    /// Returns access to what the operating system knows of this rank, if it runs on one.
-    fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
-        None
-    }
-
     // Time.
     /// Returns the time on the clock that all ranks share.
     fn now(&self) -> Time;
 
-    /// Returns the accuracy of that clock.
-    fn clock(&self) -> ClockQuality;
-
-    /// Waits until `now() >= time`.
-    fn wait_until_time(&mut self, time: Time) {
-        crate::wait_until(|| self.now(), time, !self.every_rank_has_a_processor());
-    }
-
-    /// Runs `body`, whose computation is described by `work`. A simulated machine lets that much virtual time pass.
-    fn compute(&mut self, _work: Work, body: &mut dyn FnMut()) {
-        body();
+    /// Returns the time of the simulated machine, if this fabric is one. On a real machine time passes by itself.
+    fn simulated_time(&mut self) -> Option<&mut dyn SimulatedTime> {
+        None
     }
 
     // Contexts.
@@ -209,18 +177,6 @@ pub unsafe trait Endpoint: RemoteMemory + LongWaits + Sized {
     /// waiting. Returns whether anything has arrived since the last such call; then it has not slept.
     fn sleep_a_while(&mut self, _longest: TimeSpan) -> Result<bool> {
         Ok(true)
-    }
-
-    /// Lets the time pass in which polls would find nothing, at most until `time`. Returns whether any has passed. Only a
-    /// simulated machine lets it pass; a real one really polls.
-    fn skip_idle_polls(&mut self, _time: Time) -> Result<bool> {
-        Ok(false)
-    }
-
-    /// Lets other ranks have the processor that this one shares, as far as they need it now.
-    fn yield_processor(&mut self) -> Result<()> {
-        std::thread::yield_now();
-        Ok(())
     }
 
     /// Waits until one of `requests` is done, and returns the lowest index of those. The list must not be empty. Also fails
@@ -358,10 +314,6 @@ pub unsafe trait Endpoint: RemoteMemory + LongWaits + Sized {
     fn is_liveness_check_due(&self, polls: u32) -> bool {
         polls.is_multiple_of(1024)
     }
-
-    /// Marks the beginning (`true`) or the end of a collective's algorithm over messages; the marks nest. For fabrics
-    /// on which messages of a library have another cost than those of a program.
-    fn mark_algorithm(&mut self, _begins: bool) {}
 
     // Memory.
     /// Allocates page-aligned memory that every rank reads and writes directly, if there is any. It is not initialised.

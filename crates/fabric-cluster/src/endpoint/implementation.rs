@@ -4,16 +4,39 @@ use std::ptr::NonNull;
 use std::time::Duration;
 
 use contract::{
-    AgreedCall, ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination,
-    Endpoint, Envelope, Error, FabricDescription, InPlace, Isolation, NewContext, OperatingSystem,
-    Priority, PriorityGranted, Readable, Request, Result, Selector, SharedLine, StartedCollective,
-    Time, TimeSpan, Writable,
+    AgreedCall, CollectiveCall, Completion, Computer, Conditions, ContextOffer, ContextPlace,
+    Destination, Endpoint, Envelope, Error, FabricDescription, InPlace, Isolation, NewContext,
+    OperatingSystem, Priority, PriorityGranted, Readable, Request, Result, Selector, SharedLine,
+    StartedCollective, Time, TimeSpan, Writable,
 };
 use engine::Transport;
 use fabric_shm::HostCollectives;
 
 use super::{ClusterEndpoint, Engine};
 use crate::contexts::Opened;
+
+impl Computer for ClusterEndpoint {
+    fn host_of(&self, rank: usize) -> Option<usize> {
+        self.engine.transport().host_of(rank)
+    }
+
+    fn shared_line(&self) -> Option<&dyn SharedLine> {
+        let routes = self.engine.transport();
+        routes.places.are_all_here().then(|| routes.rings.shared_line())
+    }
+
+    fn set_priority(&self, priority: Priority) -> PriorityGranted {
+        self.seat().set_priority(priority)
+    }
+
+    fn isolate(&self, isolation: Isolation, on: bool) -> std::result::Result<(), String> {
+        self.seat().isolate(isolation, on)
+    }
+
+    fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
+        Some(linux::operating_system(self.placement.processor))
+    }
+}
 
 // SAFETY: the memory of requests is used by the two transports alone, each of which uses it as the message engine says:
 // from the start of a transfer until it is done or cancelled, and never after a failure.
@@ -28,50 +51,29 @@ unsafe impl Endpoint for ClusterEndpoint {
         self.engine.size()
     }
 
-    fn processor(&self) -> Option<usize> {
-        self.placement.processor
+    fn computer(&self) -> Option<&dyn Computer> {
+        Some(self)
     }
 
-    fn every_rank_has_a_processor(&self) -> bool {
-        self.placement.every_rank_has_a_processor
+    fn conditions(&self) -> Conditions {
+        Conditions {
+            processor: self.placement.processor,
+            every_rank_has_a_processor: self.placement.every_rank_has_a_processor,
+            clock: self.clock.quality(),
+        }
     }
 
     fn describe(&self) -> FabricDescription {
         self.description.clone()
     }
 
-    fn host_of(&self, rank: usize) -> Option<usize> {
-        self.engine.transport().host_of(rank)
-    }
-
     fn has_collectives_inside_hosts(&self) -> bool {
         true
-    }
-
-    fn shared_line(&self) -> Option<&dyn SharedLine> {
-        let routes = self.engine.transport();
-        routes.places.are_all_here().then(|| routes.rings.shared_line())
-    }
-
-    fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
-        self.seat().set_priority(priority)
-    }
-
-    fn isolate(&mut self, isolation: Isolation, on: bool) -> std::result::Result<(), String> {
-        self.seat().isolate(isolation, on)
-    }
-
-    fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
-        Some(linux::operating_system(self.placement.processor))
     }
 
     #[inline]
     fn now(&self) -> Time {
         self.clock.now()
-    }
-
-    fn clock(&self) -> ClockQuality {
-        self.clock.quality()
     }
 
     fn offer_context(&mut self) -> ContextOffer {

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use contract::{
-    ClockQuality, CollectiveCall, Completion, ContextPlace, Destination, Endpoint, Envelope, Error,
-    FabricDescription, LongWaits, NewContext, OperatingSystem, Readable, RemoteMemory, Request,
-    Result, Selector, Time, Writable,
+    CollectiveCall, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint,
+    Envelope, Error, FabricDescription, LongWaits, NewContext, OperatingSystem, Readable,
+    RemoteMemory, Request, Result, Selector, Time, Writable,
 };
 
 use super::requests::Kind;
@@ -18,6 +18,12 @@ const POLLS_BEFORE_YIELDING: u32 = 100;
 impl RemoteMemory for MpiEndpoint {}
 
 impl LongWaits for MpiEndpoint {}
+
+impl Computer for MpiEndpoint {
+    fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
+        Some(linux::operating_system(self.placement.processor))
+    }
+}
 
 // SAFETY: MPI uses the memory of a request from its post until its completion, which is recorded when MPI reports it. A
 // call that fails has waited for the memory that it had lent itself. After a failure the owner of the endpoint makes no
@@ -33,16 +39,16 @@ unsafe impl Endpoint for MpiEndpoint {
         self.setting.size
     }
 
-    fn processor(&self) -> Option<usize> {
-        self.placement.processor
+    fn computer(&self) -> Option<&dyn Computer> {
+        Some(self)
     }
 
-    fn every_rank_has_a_processor(&self) -> bool {
-        self.placement.every_rank_has_a_processor
-    }
-
-    fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
-        Some(linux::operating_system(self.placement.processor))
+    fn conditions(&self) -> Conditions {
+        Conditions {
+            processor: self.placement.processor,
+            every_rank_has_a_processor: self.placement.every_rank_has_a_processor,
+            clock: self.clock.quality(),
+        }
     }
 
     fn describe(&self) -> FabricDescription {
@@ -52,10 +58,6 @@ unsafe impl Endpoint for MpiEndpoint {
     #[inline]
     fn now(&self) -> Time {
         self.clock.now()
-    }
-
-    fn clock(&self) -> ClockQuality {
-        self.clock.quality()
     }
 
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {

@@ -3,9 +3,9 @@
 use std::ptr::NonNull;
 
 use contract::{
-    AgreedCall, Awaited, ClockQuality, CollectiveCall, Completion, ContextPlace, Destination,
-    EAGER_BYTES, Endpoint, Envelope, Error, FabricDescription, NewContext, Readable, Request,
-    Result, Selector, Time, TimeSpan, Writable, check_rank,
+    AgreedCall, Awaited, ClockQuality, CollectiveCall, Completion, Conditions, ContextPlace,
+    Destination, EAGER_BYTES, Endpoint, Envelope, Error, FabricDescription, NewContext, Readable,
+    Request, Result, Selector, SimulatedTime, Time, TimeSpan, Work, Writable, check_rank,
 };
 
 use super::{ProxyEndpoint, check_length};
@@ -14,6 +14,29 @@ use crate::clock::VirtualClock;
 use crate::wire::line::LONGEST_BYTES;
 use crate::wire::reply::{ReplyKind, Value};
 use crate::wire::request::ProcessRequest;
+
+impl SimulatedTime for ProxyEndpoint {
+    fn wait_until_time(&mut self, time: Time) {
+        // The next call that can return an error returns it.
+        let _ = self.call(&ProcessRequest::WaitUntilTime(time), &[]);
+    }
+
+    fn yield_processor(&mut self) -> Result<()> {
+        self.poll(&ProcessRequest::Yield, None).map(drop)
+    }
+
+    // The program polls and computes in real time, which the other end measures.
+    fn skip_idle_polls(&mut self, _time: Time) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn compute(&mut self, _work: Work, body: &mut dyn FnMut()) {
+        body();
+    }
+
+    // The other end recognises the messages of collectives by their contexts.
+    fn mark_algorithm(&mut self, _begins: bool) {}
+}
 
 // SAFETY: the data of a send are copied into the line when it is posted. The memory of a receive is written when a
 // reply reports it as done. No reply does that for an operation that was cancelled or has ended; once a call has failed
@@ -27,12 +50,16 @@ unsafe impl Endpoint for ProxyEndpoint {
         self.size
     }
 
-    fn processor(&self) -> Option<usize> {
-        None
+    fn simulated_time(&mut self) -> Option<&mut dyn SimulatedTime> {
+        Some(self)
     }
 
-    fn every_rank_has_a_processor(&self) -> bool {
-        self.every_rank_has_a_processor
+    fn conditions(&self) -> Conditions {
+        Conditions {
+            processor: None,
+            every_rank_has_a_processor: self.every_rank_has_a_processor,
+            clock: ClockQuality::VIRTUAL,
+        }
     }
 
     fn describe(&self) -> FabricDescription {
@@ -46,19 +73,6 @@ unsafe impl Endpoint for ProxyEndpoint {
     fn now(&self) -> Time {
         // The time of a failed run is irrelevant.
         self.caller.virtual_now().unwrap_or(Time::ZERO)
-    }
-
-    fn clock(&self) -> ClockQuality {
-        ClockQuality {
-            resolution: TimeSpan::from_ps(1),
-            uncertainty: TimeSpan::ZERO,
-            is_virtual: true,
-        }
-    }
-
-    fn wait_until_time(&mut self, time: Time) {
-        // The next call that can return an error returns it.
-        let _ = self.call(&ProcessRequest::WaitUntilTime(time), &[]);
     }
 
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
@@ -141,10 +155,6 @@ unsafe impl Endpoint for ProxyEndpoint {
     fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
         let has_arrived = self.poll(&ProcessRequest::SleepAWhile(longest), None)?;
         Ok(has_arrived == Value::Flag(true))
-    }
-
-    fn yield_processor(&mut self) -> Result<()> {
-        self.poll(&ProcessRequest::Yield, None).map(drop)
     }
 
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use collectives::AgreedCall;
 use contract::{
-    ClockQuality, CollectiveCall, Completion, ContextOffer, ContextPlace, Destination, Endpoint,
-    Envelope, Error, FabricDescription, InPlace, Isolation, NewContext, OperatingSystem, Priority,
-    PriorityGranted, Readable, RemoteAddress, RemoteMemory, Request, Result, Selector, SharedLine,
-    StartedCollective, Time, TimeSpan, Writable,
+    CollectiveCall, Completion, Computer, Conditions, ContextOffer, ContextPlace, Destination,
+    Endpoint, Envelope, Error, FabricDescription, InPlace, Isolation, NewContext, OperatingSystem,
+    Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory, Request, Result, Selector,
+    SharedLine, StartedCollective, Time, TimeSpan, Writable,
 };
 
 use super::ShmEndpoint;
@@ -44,6 +44,24 @@ impl RemoteMemory for ShmEndpoint {
     }
 }
 
+impl Computer for ShmEndpoint {
+    fn shared_line(&self) -> Option<&dyn SharedLine> {
+        Some(self.engine.transport().shared_line())
+    }
+
+    fn set_priority(&self, priority: Priority) -> PriorityGranted {
+        self.seat().set_priority(priority)
+    }
+
+    fn isolate(&self, isolation: Isolation, on: bool) -> std::result::Result<(), String> {
+        self.seat().isolate(isolation, on)
+    }
+
+    fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
+        Some(linux::operating_system(self.seat().processor()))
+    }
+}
+
 // SAFETY: the engine uses the memory of an operation from its start until it marks it done or takes it out of its
 // queues. After a failure it refuses every call before it touches anything (`Engine::check_alive`).
 // `Engine::close_co_copies` keeps helpers of co-copies away.
@@ -58,12 +76,16 @@ unsafe impl Endpoint for ShmEndpoint {
         self.engine.size()
     }
 
-    fn processor(&self) -> Option<usize> {
-        self.seat().processor()
+    fn computer(&self) -> Option<&dyn Computer> {
+        Some(self)
     }
 
-    fn every_rank_has_a_processor(&self) -> bool {
-        self.engine.has_own_processor()
+    fn conditions(&self) -> Conditions {
+        Conditions {
+            processor: self.seat().processor(),
+            every_rank_has_a_processor: self.engine.has_own_processor(),
+            clock: self.clock.quality(),
+        }
     }
 
     fn describe(&self) -> FabricDescription {
@@ -77,29 +99,9 @@ unsafe impl Endpoint for ShmEndpoint {
         }
     }
 
-    fn shared_line(&self) -> Option<&dyn SharedLine> {
-        Some(self.engine.transport().shared_line())
-    }
-
-    fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
-        self.seat().set_priority(priority)
-    }
-
-    fn isolate(&mut self, isolation: Isolation, on: bool) -> std::result::Result<(), String> {
-        self.seat().isolate(isolation, on)
-    }
-
-    fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
-        Some(linux::operating_system(self.seat().processor()))
-    }
-
     #[inline]
     fn now(&self) -> Time {
         self.clock.now()
-    }
-
-    fn clock(&self) -> ClockQuality {
-        self.clock.quality()
     }
 
     fn offer_context(&mut self) -> ContextOffer {

@@ -1,10 +1,10 @@
 //! The contract's endpoint.
 
 use contract::{
-    Agent, AgreedCall, ClockQuality, CollectiveCall, Completion, ContextPlace, Destination,
-    Endpoint, Envelope, Error, FabricDescription, LongWaits, NewContext, Priority, PriorityGranted,
-    Readable, RemoteAccess, RemoteMemory, Request, Result, Selector, Time, TimeSpan, Work,
-    Writable, check_rank,
+    Agent, AgreedCall, ClockQuality, CollectiveCall, Completion, Computer, Conditions,
+    ContextPlace, Destination, Endpoint, Envelope, Error, FabricDescription, LongWaits, NewContext,
+    Priority, PriorityGranted, Readable, RemoteAccess, RemoteMemory, Request, Result, Selector,
+    SimulatedTime, Time, TimeSpan, Work, Writable, check_rank,
 };
 
 use super::SimEndpoint;
@@ -41,6 +41,63 @@ impl RemoteMemory for SimEndpoint<'_> {
 
 impl LongWaits for SimEndpoint<'_> {}
 
+impl Computer for SimEndpoint<'_> {
+    /// Ranks that the innermost of several networks connects are on one host.
+    fn host_of(&self, rank: usize) -> Option<usize> {
+        let world = self.world.borrow();
+        let innermost = world.machine.inner_networks.first()?;
+        Some(world.processor(rank) / innermost.group_nodes)
+    }
+
+    fn set_priority(&self, priority: Priority) -> PriorityGranted {
+        if !priority.is_valid() {
+            let why = format!("fixed priorities are from 1 to {}", Priority::MAX);
+            return PriorityGranted::Refused { why };
+        }
+        self.world.borrow_mut().set_priority(self.rank, priority);
+        PriorityGranted::Granted
+    }
+}
+
+impl SimulatedTime for SimEndpoint<'_> {
+    fn wait_until_time(&mut self, time: Time) {
+        self.extend_path(PathActivity::Library);
+        let next = self.world.borrow_mut().wait_until(self.rank, time);
+        self.suspend_if(next);
+        self.extend_path(PathActivity::Sleeping);
+    }
+
+    fn yield_processor(&mut self) -> Result<()> {
+        let next = self.world.borrow_mut().yield_processor(self.rank);
+        self.suspend_if(next);
+        Ok(())
+    }
+
+    fn skip_idle_polls(&mut self, time: Time) -> Result<bool> {
+        let skips = self.world.borrow_mut().skip_idle_polls(self.rank, time)?;
+        if skips {
+            self.yielder.suspend(());
+        }
+        Ok(skips)
+    }
+
+    fn compute(&mut self, work: Work, body: &mut dyn FnMut()) {
+        self.spend(work);
+        if self.check_results && work.has_result {
+            body();
+            self.be_watched();
+        }
+    }
+
+    fn mark_algorithm(&mut self, begins: bool) {
+        if begins {
+            self.algorithms += 1;
+        } else {
+            self.algorithms -= 1;
+        }
+    }
+}
+
 // SAFETY: the data of a send are copied when it is posted. The memory of a receive is written to when the world
 // declares the request done, and not before; a request that was cancelled has lost it, as has one whose rank has
 // ended. The world declares nothing done once a call has failed.
@@ -54,61 +111,31 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         self.size
     }
 
-    fn processor(&self) -> Option<usize> {
-        Some(self.world.borrow().processor(self.rank))
+    fn computer(&self) -> Option<&dyn Computer> {
+        Some(self)
     }
 
-    fn every_rank_has_a_processor(&self) -> bool {
-        !self.world.borrow().shares_processors()
+    fn simulated_time(&mut self) -> Option<&mut dyn SimulatedTime> {
+        Some(self)
+    }
+
+    fn conditions(&self) -> Conditions {
+        let world = self.world.borrow();
+        Conditions {
+            processor: Some(world.processor(self.rank)),
+            every_rank_has_a_processor: !world.shares_processors(),
+            clock: ClockQuality::VIRTUAL,
+        }
     }
 
     fn describe(&self) -> FabricDescription {
         self.description()
     }
 
-    /// Ranks that the innermost of several networks connects are on one host.
-    fn host_of(&self, rank: usize) -> Option<usize> {
-        let world = self.world.borrow();
-        let innermost = world.machine.inner_networks.first()?;
-        Some(world.processor(rank) / innermost.group_nodes)
-    }
-
-    fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
-        if !priority.is_valid() {
-            let why = format!("fixed priorities are from 1 to {}", Priority::MAX);
-            return PriorityGranted::Refused { why };
-        }
-        self.world.borrow_mut().set_priority(self.rank, priority);
-        PriorityGranted::Granted
-    }
-
     fn now(&self) -> Time {
         let next = self.world.borrow_mut().read_clock(self.rank);
         self.suspend_if(next);
         self.virtual_time()
-    }
-
-    fn clock(&self) -> ClockQuality {
-        ClockQuality {
-            resolution: TimeSpan::from_ps(1),
-            uncertainty: TimeSpan::ZERO,
-            is_virtual: true,
-        }
-    }
-
-    fn wait_until_time(&mut self, time: Time) {
-        self.extend_path(PathActivity::Library);
-        let next = self.world.borrow_mut().wait_until(self.rank, time);
-        self.suspend_if(next);
-        self.extend_path(PathActivity::Sleeping);
-    }
-
-    fn compute(&mut self, work: Work, body: &mut dyn FnMut()) {
-        self.spend(work);
-        if self.check_results && work.has_result {
-            body();
-            self.be_watched();
-        }
     }
 
     /// The machine has collectives of its own only for the context of all ranks.
@@ -207,20 +234,6 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         Ok(!sleeps)
     }
 
-    fn skip_idle_polls(&mut self, time: Time) -> Result<bool> {
-        let skips = self.world.borrow_mut().skip_idle_polls(self.rank, time)?;
-        if skips {
-            self.yielder.suspend(());
-        }
-        Ok(skips)
-    }
-
-    fn yield_processor(&mut self) -> Result<()> {
-        let next = self.world.borrow_mut().yield_processor(self.rank);
-        self.suspend_if(next);
-        Ok(())
-    }
-
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         let begin = self.virtual_time();
         let index = self.wait_for(requests)?;
@@ -296,14 +309,6 @@ unsafe impl Endpoint for SimEndpoint<'_> {
     fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
         self.world.borrow_mut().announce_by_messages(self.rank, place, call);
         0
-    }
-
-    fn mark_algorithm(&mut self, begins: bool) {
-        if begins {
-            self.algorithms += 1;
-        } else {
-            self.algorithms -= 1;
-        }
     }
 
     fn leave(&mut self) -> Result<()> {

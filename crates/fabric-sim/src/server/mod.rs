@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{ContextPlace, Endpoint, Error, NewContext, Request, Result, Time};
+use contract::{ContextPlace, Endpoint, Error, NewContext, Request, Result, SimulatedTime, Time};
 use fabric_proxy::wire::line::Line;
 use fabric_proxy::wire::message::{Data, Writer};
 use fabric_proxy::wire::reply::{Completed, Reply, ReplyKind, Value};
@@ -197,7 +197,7 @@ impl<'a> Server<'a> {
             }
             Process::Join => {
                 self.processes.note_joined();
-                Ok(endpoint.every_rank_has_a_processor().into())
+                Ok(endpoint.conditions().every_rank_has_a_processor.into())
             }
             Process::Test(own) | Process::CannotComplete(own) | Process::GiveUpOn(own) => {
                 match self.operations.of_endpoint(own) {

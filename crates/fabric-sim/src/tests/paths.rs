@@ -1,6 +1,6 @@
 //! The critical path of a run, which is as long as the run.
 
-use contract::{Reduction, TimeSpan};
+use contract::{Reduction, SimulatedTime, TimeSpan};
 
 use super::boards::BOARDS;
 use super::machine;

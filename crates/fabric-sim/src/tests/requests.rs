@@ -3,7 +3,7 @@
 
 use contract::{
     CollectiveCall, Combine, Completion, ContextPlace, Destination, Endpoint, Error, Readable,
-    ReductionId, Result, Selector, Time, TimeSpan, Writable,
+    ReductionId, Result, Selector, SimulatedTime, Time, TimeSpan, Writable,
 };
 
 use super::machine;

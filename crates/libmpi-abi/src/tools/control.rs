@@ -168,7 +168,8 @@ pub(crate) unsafe fn read_control(handle: usize, place: *mut c_void) -> Result {
             store(place, c_int::from(is_synchronous));
         }
         Value::HasProcessors => {
-            let all = endpoint.is_none_or(|endpoint| endpoint.every_rank_has_a_processor());
+            let all =
+                endpoint.is_none_or(|endpoint| endpoint.conditions().every_rank_has_a_processor);
             store(place, c_int::from(all));
         }
         Value::Fabric => {

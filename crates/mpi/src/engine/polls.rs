@@ -108,7 +108,10 @@ impl<E: Endpoint> Engine<E> {
         } else if polls.yields.get() < YIELDS_BEFORE_SLEEP {
             polls.yields.set(polls.yields.get() + 1);
             let before = endpoint.now();
-            endpoint.yield_processor()?;
+            match endpoint.simulated_time() {
+                Some(simulated_time) => simulated_time.yield_processor()?,
+                None => std::thread::yield_now(),
+            }
             if endpoint.now().since(before) > LONG_YIELD {
                 polls.yields.set(YIELDS_BEFORE_SLEEP);
             }

@@ -134,7 +134,7 @@ fn left_over<E: Endpoint>(world: &Rc<Context<E>>) -> Result<Option<Envelope>> {
         }
         let mut endpoint = engine.endpoint()?;
         let next = endpoint.now() + BETWEEN_POLLS;
-        endpoint.wait_until_time(next);
+        contract::wait_until_time(&mut *endpoint, next);
     }
     Ok(None)
 }
