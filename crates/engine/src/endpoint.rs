@@ -1,13 +1,12 @@
 //! The endpoint of a rank over any transport.
 #![allow(unsafe_code)]
 
-use std::ptr::NonNull;
 use std::time::Duration;
 
 use contract::{
     AgreedCall, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint, Envelope,
-    Error, FabricDescription, LongWaits, NewContext, OneSided, OperatingSystem, Priority,
-    PriorityGranted, Process, Readable, RemoteMemory, Request, Result, Selector, Time, TimeSpan,
+    Error, FabricDescription, HostMemory, LongWaits, NetworkMemory, NewContext, OperatingSystem,
+    Priority, PriorityGranted, Process, Readable, Request, Result, Selector, Time, TimeSpan,
     WaitPlace, WaitReports, Writable, receive_in_turn, receive_together,
 };
 use hosts::{Clock, LocalClock, Placement};
@@ -112,35 +111,6 @@ impl<T: Transport> LongWaits for TransportEndpoint<T> {
 
     fn report_wait(&mut self, place: WaitPlace) {
         self.engine.report_wait(place);
-    }
-}
-
-/// The highest bits of a place of memory are the host, so that places of different hosts differ.
-const HOST_SHIFT: u32 = 48;
-
-/// Windows use messages or one-sided operations, except those whose memory the program itself shares among ranks of one
-/// host.
-impl<T: Transport> RemoteMemory for TransportEndpoint<T> {
-    fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
-        match self.transport().access() {
-            None => None,
-            Some(_) => Some(&mut self.engine),
-        }
-    }
-
-    fn place_on_host(&self, memory: *const u8, bytes: usize) -> Option<u64> {
-        let place = self.seat()?.place_of(memory, bytes)?;
-        Some(place | u64::from(self.transport().host()) << HOST_SHIFT)
-    }
-
-    fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        self.seat()?.allocate(bytes)
-    }
-
-    fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
-        let is_here = place >> HOST_SHIFT == u64::from(self.transport().host());
-        let place = place & ((1 << HOST_SHIFT) - 1);
-        if is_here { self.seat()?.memory_at(place, bytes) } else { None }
     }
 }
 
@@ -329,13 +299,6 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
         self.engine.is_liveness_check_due(polls)
     }
 
-    unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
-        if let Some(seat) = self.seat() {
-            // SAFETY: the caller promises the same, and memory comes from nowhere else.
-            unsafe { seat.release(memory, bytes) };
-        }
-    }
-
     fn leave(&mut self) -> Result<()> {
         self.engine.leave()
     }
@@ -361,5 +324,15 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
 
     fn finish(self, outcome: Result<()>) -> i32 {
         self.engine.finish(outcome)
+    }
+
+    // Windows use messages or one-sided operations.
+    fn host_memory(&self) -> Option<HostMemory<'_>> {
+        let (arenas, host) = (self.seat()?, self.transport().host());
+        Some(HostMemory { arenas, host, is_for_windows: false, copies: None })
+    }
+
+    fn network_memory(&mut self) -> Option<NetworkMemory<'_>> {
+        self.transport().access().is_some().then(|| NetworkMemory::OneSided(&mut self.engine))
     }
 }

@@ -7,12 +7,10 @@ mod other_runs;
 mod others;
 mod pointer;
 
-use std::ptr::NonNull;
-
 use contract::{
     AgreedCall, CollectiveCall, Completion, Computer, Conditions, ContextOffer, ContextPlace,
-    Destination, Endpoint, Envelope, Error, FabricDescription, LongWaits, NewContext, OneSided,
-    OtherRuns, Readable, RemoteAddress, RemoteMemory, Request, Result, Selector, SimulatedTime,
+    Destination, Endpoint, Envelope, Error, FabricDescription, HostMemory, LongWaits,
+    NetworkMemory, NewContext, OtherRuns, Readable, Request, Result, Selector, SimulatedTime,
     StartedCollective, Time, TimeSpan, WaitPlace, WaitReports, Writable,
 };
 
@@ -29,42 +27,6 @@ impl LongWaits for Chosen {
 
     fn report_wait(&mut self, place: WaitPlace) {
         with!(self, mut endpoint => endpoint.report_wait(place));
-    }
-}
-
-impl RemoteMemory for Chosen {
-    fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
-        with!(self, endpoint => endpoint.place_of(memory, bytes))
-    }
-
-    fn place_on_host(&self, memory: *const u8, bytes: usize) -> Option<u64> {
-        with!(self, endpoint => endpoint.place_on_host(memory, bytes))
-    }
-
-    fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        with!(self, mut endpoint => endpoint.allocate_on_host(bytes))
-    }
-
-    fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
-        with!(self, endpoint => endpoint.memory_at(place, bytes))
-    }
-
-    fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
-        with!(self, mut endpoint => endpoint.one_sided())
-    }
-
-    fn reads_memory(&self) -> bool {
-        with!(self, endpoint => endpoint.reads_memory())
-    }
-
-    unsafe fn read_memory(&mut self, from: RemoteAddress, to: Writable) -> Result<()> {
-        // SAFETY: the caller promises the same.
-        with!(self, mut endpoint => unsafe { endpoint.read_memory(from, to) })
-    }
-
-    unsafe fn write_memory(&mut self, to: RemoteAddress, from: Readable) -> Result<()> {
-        // SAFETY: the caller promises the same.
-        with!(self, mut endpoint => unsafe { endpoint.write_memory(to, from) })
     }
 }
 
@@ -338,15 +300,6 @@ unsafe impl Endpoint for Chosen {
         with!(self, endpoint => endpoint.is_liveness_check_due(polls))
     }
 
-    fn allocate(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        with!(self, mut endpoint => endpoint.allocate(bytes))
-    }
-
-    unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
-        // SAFETY: the caller promises the same.
-        with!(self, mut endpoint => unsafe { endpoint.release(memory, bytes) })
-    }
-
     fn leave(&mut self) -> Result<()> {
         self.others_mut().leave()?;
         with!(self, mut endpoint => endpoint.leave())
@@ -385,5 +338,13 @@ unsafe impl Endpoint for Chosen {
     fn finish(mut self, outcome: Result<()>) -> i32 {
         let outcome = outcome.and_then(|()| self.end_with_others());
         self.finish_fabric(outcome)
+    }
+
+    fn host_memory(&self) -> Option<HostMemory<'_>> {
+        with!(self, endpoint => endpoint.host_memory())
+    }
+
+    fn network_memory(&mut self) -> Option<NetworkMemory<'_>> {
+        with!(self, mut endpoint => endpoint.network_memory())
     }
 }

@@ -161,12 +161,16 @@ const PAGE: usize = 4096;
 /// Memory from arenas, by address, with its length.
 static SHARED_MEMORY: Shared<RefCell<BTreeMap<usize, usize>>> = Shared::new(RefCell::default);
 
+fn allocate_of(endpoint: &Chosen, bytes: usize) -> Option<NonNull<u8>> {
+    endpoint.host_memory().filter(|memory| memory.is_for_windows)?.arenas.allocate(bytes)
+}
+
 pub(crate) unsafe fn allocate(size: i64, info: Info, place: *mut c_void) -> Result {
     ensure!(size >= 0, ERR_ARG, "{size} bytes");
     let alignment = info::copy_or_none(info)?.alignment().unwrap_or(1).max(ALIGNMENT);
     if size as usize >= ALLOC_MEM_ARENA_FROM_BYTES
         && alignment <= PAGE
-        && let Some(Some(memory)) = with_endpoint(|endpoint| endpoint.allocate(size as usize))
+        && let Some(Some(memory)) = with_endpoint(|endpoint| allocate_of(endpoint, size as usize))
     {
         let address = memory.as_ptr();
         SHARED_MEMORY.borrow_mut().insert(address as usize, size as usize);
@@ -185,7 +189,9 @@ pub(crate) unsafe fn allocate(size: i64, info: Info, place: *mut c_void) -> Resu
 pub(crate) unsafe fn release(memory: *mut c_void) -> Result {
     let shared = SHARED_MEMORY.borrow_mut().remove(&(memory as usize));
     if let (Some(bytes), Some(memory)) = (shared, NonNull::new(memory)) {
-        engine()?.endpoint()?.release(memory.cast(), bytes);
+        if let Some(shared) = engine()?.endpoint()?.host_memory() {
+            shared.arenas.release(memory.cast(), bytes);
+        }
         return Ok(());
     }
     libc::free(memory);

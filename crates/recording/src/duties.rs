@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 
 use contract::{
     CollectiveCall, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint,
-    Envelope, Error, FabricDescription, NewContext, Readable, RemoteMemory, Request, Result,
-    Selector, SimulatedTime, Time, Work, Writable,
+    Envelope, Error, FabricDescription, NewContext, Readable, Request, Result, Selector,
+    SimulatedTime, Time, Work, Writable,
 };
 
 use crate::event::RankEvent;
@@ -80,9 +80,6 @@ impl<E: Endpoint> ServingEndpoint<E> {
         Ok(self.endpoint.end(request))
     }
 }
-
-/// Recordings contain no access to the memory of other ranks.
-impl<E: Endpoint> RemoteMemory for ServingEndpoint<E> {}
 
 impl<E> contract::LongWaits for ServingEndpoint<E> {}
 

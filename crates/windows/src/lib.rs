@@ -2,7 +2,7 @@
 //!
 //! Each member's memory is accessed on one of three routes, which is fixed when the window is opened:
 //! * *shared*: every member has it mapped. Loads, stores and atomics suffice; the member does not participate.
-//! * *attached*: the fabric copies from and to it ([`Endpoint::read_memory`]); the member does not participate.
+//! * *attached*: the fabric copies from and to it ([`MemoryCopies`](endpoint::MemoryCopies)); the member does not participate.
 //! * *messages*: requests by message, which the member serves whenever its face calls [`Window::advance`]; or by
 //!   one-sided operations of the network ([`OneSided`](endpoint::OneSided)), as far as it has them; or, if the network
 //!   executes accesses by itself, an [`Agent`](endpoint::Agent) of the member serves them, and the member does not
@@ -41,7 +41,7 @@ use std::rc::Rc;
 use agent::MemberAgent;
 use control::Control;
 use copy::Runs;
-use endpoint::{AtomicElements, Endpoint, Error, RemotePlace, Result};
+use endpoint::{AtomicElements, Endpoint, Error, HostMemory, NetworkMemory, RemotePlace, Result};
 use requests::PendingRequests;
 use serve::Served;
 use server::Server;
@@ -111,14 +111,14 @@ impl Window {
     /// # Errors
     /// [`Error::Unsupported`] if an offer is invalid.
     pub fn open<E: Endpoint>(
-        endpoint: &E,
+        endpoint: &mut E,
         part: WindowPart,
         (members, me): (&[usize], usize),
         context: u32,
         offers: &[WindowOffer],
         arithmetic: Arithmetic,
     ) -> Result<Self> {
-        let targets = targets(endpoint, &part, (members, me), offers);
+        let targets = targets(endpoint.host_memory(), &part, (members, me), offers);
         if targets.len() != members.len() || part.offer() != offers[me] {
             let what = "open a window without the offer of each member".into();
             return Err(Error::Unsupported { fabric: "this face".into(), what });
@@ -126,8 +126,10 @@ impl Window {
         let memory = (targets[me].base, targets[me].bytes);
         let server = Rc::new(RefCell::new(Server::new(part.control(), memory, arithmetic)));
         let has_agents = offers.iter().all(|offer| offer.has_agent);
-        if has_agents {
-            endpoint.place_agent(context, Box::new(MemberAgent::new(&server, members)));
+        if let Some(NetworkMemory::Agents(agents)) = endpoint.network_memory()
+            && has_agents
+        {
+            agents.place(context, Box::new(MemberAgent::new(&server, members)));
         }
         let mut others = targets.iter().enumerate().filter(|&(member, _)| member != me);
         let grants_by_message = has_agents || others.any(|(_, one)| one.control.is_none());
@@ -226,10 +228,13 @@ impl Window {
         }
         // In a dynamic window, memory that all members can access directly is accessed directly by all of them.
         let place = offset.wrapping_sub(one.shift);
-        let shared = endpoint.memory_at(place, bytes as usize).filter(|_| one.control.is_some());
+        let memory = endpoint.host_memory();
+        let shared = memory.and_then(|memory| memory.memory_at(place, bytes as usize));
+        let shared = shared.filter(|_| one.control.is_some());
         match (shared, NonNull::new(offset as *mut u8)) {
             (_, Some(own)) if target == self.me => {
-                let place = endpoint.place_of(own.as_ptr(), bytes as usize);
+                let memory = memory.filter(|memory| memory.is_for_windows);
+                let place = memory.and_then(|memory| memory.place_of(own.as_ptr(), bytes as usize));
                 Reached::Here(own, place.is_some() && one.route != Route::Messages)
             }
             (Some(here), _) if one.bytes == DYNAMIC_BYTES => Reached::Here(here, true),
@@ -239,26 +244,29 @@ impl Window {
 
     /// Frees this member's handle. The face ensures that no member needs it any more.
     pub fn close<E: Endpoint>(self, endpoint: &mut E) {
-        if self.has_agents {
-            endpoint.remove_agent(self.context);
+        if let Some(NetworkMemory::Agents(agents)) = endpoint.network_memory()
+            && self.has_agents
+        {
+            agents.remove(self.context);
         }
         self.part.close(endpoint);
     }
 }
 
 /// Returns the data of this process, member `me`, about each member.
-fn targets<E: Endpoint>(
-    endpoint: &E,
+fn targets(
+    memory: Option<HostMemory<'_>>,
     part: &WindowPart,
     (members, me): (&[usize], usize),
     offers: &[WindowOffer],
 ) -> Box<[Target]> {
-    let seen = |offer: &WindowOffer| offer.control(endpoint);
+    let seen = |offer: &WindowOffer| offer.control(memory.as_ref()?);
     let controls: Option<Vec<NonNull<Control>>> = offers.iter().map(seen).collect();
     let can_attach = offers.iter().all(|offer| offer.can_attach);
     let is_registered = offers.len() > 1 && offers.iter().all(|one| one.registered.is_some());
     let target = |(index, (offer, &rank)): (usize, (&WindowOffer, &usize))| {
-        let base = offer.base(endpoint).filter(|_| controls.is_some());
+        let base = memory.as_ref().and_then(|memory| offer.base(memory));
+        let base = base.filter(|_| controls.is_some());
         let route = match (&controls, offer.is_shared()) {
             (Some(_), true) => Route::Shared,
             (Some(_), false) if can_attach => Route::Attached,

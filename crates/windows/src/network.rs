@@ -9,8 +9,8 @@ use super::requests::{Pending, WORD};
 use super::update::{Action, Stretch, Update};
 use super::{Target, Ticket, Window};
 use endpoint::{
-    AtomicElement, AtomicOperation, Endpoint, Error, OneSided, OneSidedOperation, Readable, Result,
-    Writable,
+    AtomicElement, AtomicOperation, Endpoint, Error, NetworkMemory, OneSided, OneSidedOperation,
+    Readable, Result, Writable,
 };
 
 /// The network's operation for an action.
@@ -154,7 +154,9 @@ impl Window {
             return Ok(None);
         }
         let one = &self.targets[target];
-        let (Some(network), Some(place)) = (endpoint.one_sided(), one.registered) else {
+        let (Some(NetworkMemory::OneSided(network)), Some(place)) =
+            (endpoint.network_memory(), one.registered)
+        else {
             unreachable!("only the network registers memory");
         };
         // Compare-and-swap fetches in any case.

@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use super::control::Control;
-use endpoint::{AtomicElements, Endpoint, RemotePlace};
+use endpoint::{AtomicElements, Endpoint, HostMemory, NetworkMemory, RemotePlace};
 
 /// Length of a dynamic window, to which a member adds memory at any time: offsets are addresses of its process.
 pub const DYNAMIC_BYTES: u64 = i64::MAX as u64;
@@ -88,14 +88,14 @@ impl WindowOffer {
     }
 
     /// Returns the memory, if this process can access it.
-    pub(super) fn base<E: Endpoint>(&self, endpoint: &E) -> Option<NonNull<u8>> {
+    pub(super) fn base(&self, memory: &HostMemory<'_>) -> Option<NonNull<u8>> {
         let bytes = usize::try_from(self.bytes).ok()?;
-        endpoint.memory_at(self.place, bytes).filter(|_| self.is_shared())
+        memory.memory_at(self.place, bytes).filter(|_| self.is_shared())
     }
 
     /// Returns the control block, if this process can access it.
-    pub(super) fn control<E: Endpoint>(&self, endpoint: &E) -> Option<NonNull<Control>> {
-        let seen = endpoint.memory_at(self.control_place, size_of::<Control>())?;
+    pub(super) fn control(&self, memory: &HostMemory<'_>) -> Option<NonNull<Control>> {
+        let seen = memory.memory_at(self.control_place, size_of::<Control>())?;
         Some(seen.cast()).filter(|_| self.control_place != NOWHERE)
     }
 
@@ -124,41 +124,40 @@ impl WindowPart {
     /// The memory may be read and written, by any process, until the window is closed, and is initialised. For a
     /// dynamic window that applies to all memory that the others access.
     pub unsafe fn new<E: Endpoint>(endpoint: &mut E, start: *mut u8, bytes: u64) -> Self {
-        let allocated = endpoint.allocate(size_of::<Control>());
         // SAFETY: the caller promises the same.
-        unsafe { Self::with(endpoint, (start, bytes), allocated, E::place_of) }
+        unsafe { Self::with(endpoint, (start, bytes), false) }
     }
 
-    /// As [`new`](WindowPart::new), for memory from [`allocate_on_host`](endpoint::RemoteMemory::allocate_on_host), which
-    /// all ranks access directly.
+    /// As [`new`](WindowPart::new), for memory that the program shares among the ranks of a host on purpose
+    /// ([`HostMemory`](endpoint::HostMemory)).
     ///
     /// # Safety
     /// As for [`new`](WindowPart::new).
     pub unsafe fn on_host<E: Endpoint>(endpoint: &mut E, start: *mut u8, bytes: u64) -> Self {
-        let allocated = endpoint.allocate_on_host(size_of::<Control>());
         // SAFETY: the caller promises the same.
-        unsafe { Self::with(endpoint, (start, bytes), allocated, E::place_on_host) }
+        unsafe { Self::with(endpoint, (start, bytes), true) }
     }
 
-    /// As [`new`](WindowPart::new), with an allocated control block, if there is one. `place_of` returns the place of
-    /// memory that all ranks can access.
+    /// As [`new`](WindowPart::new), or as [`on_host`](WindowPart::on_host).
     ///
     /// # Safety
-    /// As for [`new`](WindowPart::new). The block is long enough, and nothing else uses it.
+    /// As for [`new`](WindowPart::new).
     unsafe fn with<E: Endpoint>(
         endpoint: &mut E,
         (start, bytes): (*mut u8, u64),
-        allocated: Option<NonNull<u8>>,
-        place_of: fn(&E, *const u8, usize) -> Option<u64>,
+        is_on_host: bool,
     ) -> Self {
+        let memory = endpoint.host_memory().filter(|one| is_on_host || one.is_for_windows);
+        let allocated = memory.and_then(|one| one.arenas.allocate(size_of::<Control>()));
         let allocated = allocated.map(NonNull::cast::<Control>);
         let control = allocated.unwrap_or_else(|| NonNull::from(Box::leak(Box::default())));
         if allocated.is_some() {
             // SAFETY: nothing else uses it, and it is all atomics, for which zeros are valid.
             unsafe { control.write_bytes(0, 1) };
         }
-        let place =
-            |start: *const u8, bytes: usize| place_of(endpoint, start, bytes).unwrap_or(NOWHERE);
+        let place = |start: *const u8, bytes: usize| {
+            memory.and_then(|one| one.place_of(start, bytes)).unwrap_or(NOWHERE)
+        };
         let control_start = control.as_ptr().cast_const().cast::<u8>();
         let is_dynamic = bytes == DYNAMIC_BYTES;
         let control_place = place(control_start, size_of::<Control>());
@@ -168,8 +167,11 @@ impl WindowPart {
             0 => control_place,
             _ => place(start, bytes as usize),
         };
+        let can_attach = memory.is_some_and(|one| one.copies.is_some());
         let (mut registered, mut atomics, mut nothing) = (None, AtomicElements::default(), None);
-        if let Some(network) = endpoint.one_sided() {
+        let network = endpoint.network_memory();
+        let has_agent = matches!(network, Some(NetworkMemory::Agents(_)));
+        if let Some(NetworkMemory::OneSided(network)) = network {
             atomics = network.atomic_elements();
             // No member accesses it: any place will do.
             nothing = (bytes == 0).then_some(RemotePlace { key: 0, start: 0 });
@@ -184,8 +186,8 @@ impl WindowPart {
             place,
             control_address: control_start as u64,
             control_place,
-            can_attach: endpoint.reads_memory(),
-            has_agent: endpoint.has_agents(),
+            can_attach,
+            has_agent,
             registered: registered.or(nothing),
             atomics,
         };
@@ -217,14 +219,16 @@ impl WindowPart {
 
     /// Frees its allocations.
     pub fn close<E: Endpoint>(self, endpoint: &mut E) {
-        if let (Some(registered), Some(network)) = (self.registered, endpoint.one_sided()) {
+        if let (Some(registered), Some(NetworkMemory::OneSided(network))) =
+            (self.registered, endpoint.network_memory())
+        {
             network.unregister(registered);
         }
         // SAFETY: both were allocated in `new`, and the block is no longer used.
         unsafe {
-            match self.is_allocated {
-                true => endpoint.release(self.control.cast(), size_of::<Control>()),
-                false => drop(Box::from_raw(self.control.as_ptr())),
+            match endpoint.host_memory().filter(|_| self.is_allocated) {
+                Some(memory) => memory.arenas.release(self.control.cast(), size_of::<Control>()),
+                None => drop(Box::from_raw(self.control.as_ptr())),
             }
         }
     }

@@ -185,25 +185,27 @@ impl Window {
         fetched: Option<&mut [u8]>,
     ) -> Result<()> {
         let there = RemoteAddress { rank, address };
+        let Some(copies) = endpoint.host_memory().and_then(|memory| memory.copies) else {
+            let (fabric, what) = ("this fabric".into(), "access another rank's memory".into());
+            return Err(Error::Unsupported { fabric, what });
+        };
         // SAFETY: the member has promised this memory to its window, and all lengths were checked. The memory of this
         // rank is borrowed until the call returns.
         unsafe {
             if action.is_atomic() {
                 let mut target = vec![0; bytes];
-                endpoint.read_memory(there, Writable::new(target.as_mut_ptr(), bytes))?;
+                copies.read(there, Writable::new(target.as_mut_ptr(), bytes))?;
                 if let Some(fetched) = fetched {
                     fetched.copy_from_slice(&target);
                 }
                 action.make(&self.arithmetic, operand, &mut target);
-                return endpoint.write_memory(there, Readable::new(target.as_ptr(), bytes));
+                return copies.write(there, Readable::new(target.as_ptr(), bytes));
             }
             if let Some(fetched) = fetched {
-                endpoint.read_memory(there, Writable::new(fetched.as_mut_ptr(), bytes))?;
+                copies.read(there, Writable::new(fetched.as_mut_ptr(), bytes))?;
             }
             match action {
-                Action::Replace => {
-                    endpoint.write_memory(there, Readable::new(operand.as_ptr(), bytes))
-                }
+                Action::Replace => copies.write(there, Readable::new(operand.as_ptr(), bytes)),
                 _ => Ok(()),
             }
         }

@@ -3,7 +3,8 @@
 use super::wire::{self, Kind};
 use super::{Stretch, Window};
 use endpoint::{
-    Completion, Destination, Endpoint, Error, Readable, Request, Result, Selector, Writable,
+    Completion, Destination, Endpoint, Error, NetworkMemory, Readable, Request, Result, Selector,
+    Writable,
 };
 
 /// Tags of a window's messages: requests to serving members, then answers by ticket. Those in between belong to the
@@ -124,9 +125,13 @@ impl Window {
             (Writable::new(room.as_mut_ptr(), room.len()), Readable::new(sent.as_ptr(), sent.len()))
         };
         let tag = answer_tag(ticket);
-        let [send, answer] = if self.has_agents {
+        let agents = match endpoint.network_memory() {
+            Some(NetworkMemory::Agents(agents)) if self.has_agents => Some(agents),
+            _ => None,
+        };
+        let [send, answer] = if let Some(agents) = agents {
             let access = wire::access(kind, operand.len(), answer_bytes.unwrap_or(0));
-            endpoint.post_access(rank, self.context, access, data, (tag, place))?
+            agents.post_access(rank, self.context, access, data, (tag, place))?
         } else {
             let (source, tag) = (Some(rank as u32), Some(tag));
             let selector = Selector { context: self.context, source, tag };

@@ -5,9 +5,9 @@ use std::ptr::NonNull;
 use crate::reference::ReferenceEndpoint;
 use contract::FabricDescription;
 use contract::{
-    AgreedCall, CollectiveCall, Completion, Conditions, ContextPlace, Destination, Endpoint,
-    Envelope, Error, LongWaits, NewContext, Readable, RemoteMemory, Request, Result, Selector,
-    StartedCollective, Time, Writable,
+    AgreedCall, Arenas, CollectiveCall, Completion, Conditions, ContextPlace, Destination,
+    Endpoint, Envelope, Error, HostMemory, LongWaits, NewContext, Readable, Request, Result,
+    Selector, StartedCollective, Time, Writable,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,7 +66,8 @@ impl BrokenEndpoint {
 
 impl LongWaits for BrokenEndpoint {}
 
-impl RemoteMemory for BrokenEndpoint {
+#[allow(unsafe_code)]
+impl Arenas for BrokenEndpoint {
     fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
         self.inner.place_of(memory, bytes)
     }
@@ -79,6 +80,12 @@ impl RemoteMemory for BrokenEndpoint {
             _ => self.inner.memory_at(place, bytes),
         }
     }
+
+    fn allocate(&self, _bytes: usize) -> Option<NonNull<u8>> {
+        None
+    }
+
+    unsafe fn release(&self, _memory: NonNull<u8>, _bytes: usize) {}
 }
 
 // SAFETY: only the inner endpoint accesses memory.
@@ -252,5 +259,9 @@ unsafe impl Endpoint for BrokenEndpoint {
 
     fn finish(self, outcome: Result<()>) -> i32 {
         self.inner.finish(outcome)
+    }
+
+    fn host_memory(&self) -> Option<HostMemory<'_>> {
+        Some(HostMemory { arenas: self, host: 0, is_for_windows: true, copies: None })
     }
 }

@@ -8,9 +8,9 @@ use std::sync::atomic::AtomicU64;
 use super::machine::Machine;
 use contract::FabricDescription;
 use contract::{
-    ClockQuality, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint, Envelope,
-    Error, LongWaits, NewContext, Readable, RemoteMemory, Request, Result, Selector, SharedLine,
-    Time, TimeSpan, Writable, check_rank,
+    Arenas, ClockQuality, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint,
+    Envelope, Error, HostMemory, LongWaits, NewContext, Readable, Request, Result, Selector,
+    SharedLine, Time, TimeSpan, Writable, check_rank,
 };
 
 /// One rank's endpoint of the reference fabric.
@@ -27,10 +27,11 @@ impl ReferenceEndpoint {
     }
 }
 
-/// The ranks are threads, so an address is a place.
 impl LongWaits for ReferenceEndpoint {}
 
-impl RemoteMemory for ReferenceEndpoint {
+/// The ranks are threads, so an address is a place.
+#[allow(unsafe_code)]
+impl Arenas for ReferenceEndpoint {
     fn place_of(&self, memory: *const u8, _bytes: usize) -> Option<u64> {
         Some(memory as u64)
     }
@@ -38,6 +39,12 @@ impl RemoteMemory for ReferenceEndpoint {
     fn memory_at(&self, place: u64, _bytes: usize) -> Option<NonNull<u8>> {
         NonNull::new(place as *mut u8)
     }
+
+    fn allocate(&self, _bytes: usize) -> Option<NonNull<u8>> {
+        None
+    }
+
+    unsafe fn release(&self, _memory: NonNull<u8>, _bytes: usize) {}
 }
 
 impl Computer for ReferenceEndpoint {
@@ -205,6 +212,10 @@ unsafe impl Endpoint for ReferenceEndpoint {
                 1
             }
         }
+    }
+
+    fn host_memory(&self) -> Option<HostMemory<'_>> {
+        Some(HostMemory { arenas: self, host: 0, is_for_windows: true, copies: None })
     }
 }
 

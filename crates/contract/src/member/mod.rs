@@ -123,7 +123,7 @@ impl<E: Endpoint> Member<'_, E> {
     fn complete(&mut self, posted: Posted, request: Request) -> Result<Completed> {
         let endpoint = &mut self.process.endpoint;
         let outcome = endpoint.outcome(request);
-        let in_place = endpoint.lent(request);
+        let in_place = endpoint.in_place().and_then(|receives| receives.lend(request));
         let envelope = endpoint.end(request);
         let buffer = self.process.posted.take(&posted)?;
         outcome?;
@@ -142,9 +142,10 @@ impl<E: Endpoint> Member<'_, E> {
         #[allow(unsafe_code)]
         let room = unsafe { Writable::new(buffer.as_mut_ptr(), buffer.len()) };
         let endpoint = &mut self.process.endpoint;
+        let in_place = if in_place { endpoint.in_place() } else { None };
         let request = match in_place {
-            true => endpoint.post_receive_in_place(selector, room)?,
-            false => endpoint.post_receive(selector, room)?,
+            Some(receives) => receives.post(selector, room)?,
+            None => endpoint.post_receive(selector, room)?,
         };
         Ok(self.process.posted.keep(request, buffer))
     }

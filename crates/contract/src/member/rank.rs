@@ -150,14 +150,14 @@ impl<E: Endpoint> Rank for Member<'_, E> {
 
     fn view<'b>(&'b self, message: &'b Completed) -> &'b [u8] {
         match &message.in_place {
-            Some(in_place) => self.process.endpoint.view(in_place),
+            Some(in_place) => in_place.bytes(),
             None => &message.buffer[..message.status.bytes],
         }
     }
 
     fn release(&mut self, message: Completed) -> Result<Buffer> {
-        if let Some(in_place) = message.in_place {
-            self.process.endpoint.give_back(in_place)?;
+        if let (Some(lent), Some(receives)) = (message.in_place, self.process.endpoint.in_place()) {
+            receives.give_back(lent)?;
         }
         Ok(message.buffer)
     }

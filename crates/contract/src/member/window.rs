@@ -13,6 +13,6 @@ impl<E: Endpoint> Member<'_, E> {
         self.allgather(&part.offer().to_bytes(), &mut all)?;
         let (offers, _) = all.as_chunks::<{ WindowOffer::BYTES }>();
         let offers: Vec<WindowOffer> = offers.iter().map(WindowOffer::from_bytes).collect();
-        RankWindow::open(&self.process.endpoint, memory, part, context, &offers)
+        RankWindow::open(&mut self.process.endpoint, memory, part, context, &offers)
     }
 }

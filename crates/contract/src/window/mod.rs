@@ -27,7 +27,8 @@ impl OwnMemory {
     /// Allocates memory of the fabric, if it has any and `is_ordinary` does not forbid it. Words at its beginning are
     /// aligned.
     pub fn new<E: Endpoint>(endpoint: &mut E, bytes: usize, is_ordinary: bool) -> Self {
-        let allocated = if is_ordinary { None } else { endpoint.allocate(bytes.max(1)) };
+        let memory = endpoint.host_memory().filter(|one| one.is_for_windows && !is_ordinary);
+        let allocated = memory.and_then(|one| one.arenas.allocate(bytes.max(1)));
         let words = || NonNull::from(vec![0_u64; bytes.div_ceil(8)].leak()).cast();
         let start = allocated.unwrap_or_else(words);
         // SAFETY: as many bytes were just allocated, for this window alone.
@@ -45,9 +46,9 @@ impl OwnMemory {
         let words = NonNull::slice_from_raw_parts(self.start.cast::<u64>(), self.bytes.div_ceil(8));
         // SAFETY: it was allocated this way in `new`, and the window is closed everywhere.
         unsafe {
-            match self.is_allocated {
-                true => endpoint.release(self.start, self.bytes.max(1)),
-                false => drop(Box::from_raw(words.as_ptr())),
+            match endpoint.host_memory().filter(|_| self.is_allocated) {
+                Some(memory) => memory.arenas.release(self.start, self.bytes.max(1)),
+                None => drop(Box::from_raw(words.as_ptr())),
             }
         }
     }
@@ -103,7 +104,7 @@ pub enum WindowCall<'a> {
 impl RankWindow {
     /// Opens the window with the offers of all members.
     pub fn open<E: Endpoint>(
-        endpoint: &E,
+        endpoint: &mut E,
         memory: OwnMemory,
         part: WindowPart,
         context: Context,

@@ -27,13 +27,14 @@ pub use one_sided::{
     AtomicElement, AtomicElements, AtomicOperation, OneSided, OneSidedOperation, RemotePlace,
 };
 pub use other_runs::{BETWEEN_RUNS, MEETING_CONTEXT, OpenedBetweenRuns, OtherRuns, ProcessName};
-pub use remote::{AccessKind, Agent, AgentAnswer, RemoteAccess, RemoteAddress, RemoteMemory};
-
-use std::ptr::NonNull;
+pub use remote::{
+    AccessKind, Agent, AgentAnswer, Agents, Arenas, HostMemory, InPlaceReceives, MemoryCopies,
+    NetworkMemory, RemoteAccess, RemoteAddress,
+};
 
 use collectives::AgreedCall;
 
-use crate::{Error, FabricDescription, InPlace, Readable, Result, Time, TimeSpan, Writable};
+use crate::{Error, FabricDescription, Readable, Result, Time, TimeSpan, Writable};
 
 /// One rank's endpoint of a fabric.
 ///
@@ -52,7 +53,7 @@ use crate::{Error, FabricDescription, InPlace, Readable, Result, Time, TimeSpan,
 /// An implementation uses the memory of a request ([`Readable`], [`Writable`]) only from its post until it is done or
 /// cancelled, and never after a call has failed permanently. Faces lend the memory of blocking calls on that promise.
 #[allow(unsafe_code)]
-pub unsafe trait Endpoint: RemoteMemory + LongWaits + Sized {
+pub unsafe trait Endpoint: LongWaits + Sized {
     // The rank.
     /// Returns this rank's number.
     fn rank(&self) -> usize;
@@ -113,12 +114,6 @@ pub unsafe trait Endpoint: RemoteMemory + LongWaits + Sized {
     /// Starts to receive a message into the beginning of `room`.
     fn post_receive(&mut self, selector: Selector, room: Writable) -> Result<Request>;
 
-    /// As [`post_receive`](Endpoint::post_receive), for a message that is read once: if the fabric can, the message
-    /// stays in its sender's memory, and [`lent`](Endpoint::lent) returns it.
-    fn post_receive_in_place(&mut self, selector: Selector, room: Writable) -> Result<Request> {
-        self.post_receive(selector, room)
-    }
-
     /// Returns whether a request is known to be done. Makes no progress.
     fn is_done(&self, request: Request) -> bool;
 
@@ -127,24 +122,6 @@ pub unsafe trait Endpoint: RemoteMemory + LongWaits + Sized {
 
     /// Returns the outcome of a request that is done, if a single request can fail. Truncation is not a failure.
     fn outcome(&mut self, _request: Request) -> Result<()> {
-        Ok(())
-    }
-
-    /// Returns the message of a receive that is done, before its [`end`](Endpoint::end), if it stayed with its sender.
-    fn lent(&mut self, _request: Request) -> Option<InPlace> {
-        None
-    }
-
-    /// Returns the bytes of a message in place.
-    ///
-    /// # Panics
-    /// If this endpoint has lent no such message.
-    fn view(&self, _message: &InPlace) -> &[u8] {
-        panic!("this fabric leaves no message in place")
-    }
-
-    /// Returns a message in place to its sender.
-    fn give_back(&mut self, _message: InPlace) -> Result<()> {
         Ok(())
     }
 
@@ -315,17 +292,21 @@ pub unsafe trait Endpoint: RemoteMemory + LongWaits + Sized {
         polls.is_multiple_of(1024)
     }
 
-    // Memory.
-    /// Allocates page-aligned memory that every rank reads and writes directly, if there is any. It is not initialised.
-    fn allocate(&mut self, _bytes: usize) -> Option<NonNull<u8>> {
+    // Memory of other ranks.
+    /// Returns the memory that the ranks of this host share, if they do.
+    fn host_memory(&self) -> Option<HostMemory<'_>> {
         None
     }
 
-    /// Frees such memory.
-    ///
-    /// # Safety
-    /// `memory` came from [`allocate`](Endpoint::allocate) with as many bytes, and is no longer used.
-    unsafe fn release(&mut self, _memory: NonNull<u8>, _bytes: usize) {}
+    /// Returns the accesses to memory of other ranks that the network executes by itself, if it does.
+    fn network_memory(&mut self) -> Option<NetworkMemory<'_>> {
+        None
+    }
+
+    /// Returns the receives of messages that stay in their senders' memory, if this fabric has them.
+    fn in_place(&mut self) -> Option<&mut dyn InPlaceReceives> {
+        None
+    }
 
     // The end.
     /// Declares that this rank sends and receives no more messages of its own. Ranks that left may still act together.

@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use super::one_sided::OneSided;
-use crate::{Error, Readable, Request, Result, Writable};
+use crate::{InPlace, Readable, Request, Result, Selector, Writable};
 
 /// A place in another rank's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,94 +54,125 @@ pub trait Agent {
     fn serve(&mut self, source: usize, request: &[u8], answers: &mut Vec<AgentAnswer>) -> bool;
 }
 
-/// Memory of other ranks that an endpoint can access. The provided methods are for a fabric that can access none;
-/// windows then use messages.
-#[allow(unsafe_code)]
-pub trait RemoteMemory {
-    /// Returns the fabric's place of `bytes` bytes of this rank's memory, if every rank can access them directly. All
-    /// memory from [`allocate`](crate::Endpoint::allocate) has a place, other memory may.
-    fn place_of(&self, _memory: *const u8, _bytes: usize) -> Option<u64> {
-        None
-    }
+/// The accesses to memory that a network executes by itself.
+pub enum NetworkMemory<'a> {
+    /// By operations on registered memory.
+    OneSided(&'a mut dyn OneSided),
+    /// By agents of the ranks.
+    Agents(&'a mut dyn Agents),
+}
 
-    /// As [`place_of`](RemoteMemory::place_of), for memory of
-    /// [`allocate_on_host`](RemoteMemory::allocate_on_host) and parts of it.
-    fn place_on_host(&self, memory: *const u8, bytes: usize) -> Option<u64> {
-        self.place_of(memory, bytes)
-    }
-
-    /// Allocates memory that every rank can access directly, on any fabric: for programs that share memory on purpose.
-    /// Returns `None` if the ranks are not all on one host. The memory is not initialised;
-    /// [`release`](crate::Endpoint::release) frees it.
-    fn allocate_on_host(&mut self, _bytes: usize) -> Option<NonNull<u8>> {
-        None
-    }
-
-    /// Returns the address in this process of the `bytes` bytes at such a place of any rank.
-    fn memory_at(&self, _place: u64, _bytes: usize) -> Option<NonNull<u8>> {
-        None
-    }
-
-    /// Returns whether [`read_memory`](RemoteMemory::read_memory) and [`write_memory`](RemoteMemory::write_memory) are
-    /// supported, for any memory of any rank.
-    fn reads_memory(&self) -> bool {
-        false
-    }
-
-    /// Fills `to` from the memory of another rank. That rank does not participate.
-    ///
-    /// # Errors
-    /// [`Error::System`] if there is no such memory, and [`Error::Unsupported`].
-    ///
-    /// # Safety
-    /// That rank has promised that its bytes may be read.
-    unsafe fn read_memory(&mut self, _from: RemoteAddress, _to: Writable) -> Result<()> {
-        let (fabric, what) = ("this fabric".into(), "read another rank's memory".into());
-        Err(Error::Unsupported { fabric, what })
-    }
-
-    /// Copies `from` to the memory of another rank.
-    ///
-    /// # Errors
-    /// As for [`read_memory`](RemoteMemory::read_memory).
-    ///
-    /// # Safety
-    /// That rank has promised that its bytes may be written.
-    unsafe fn write_memory(&mut self, _to: RemoteAddress, _from: Readable) -> Result<()> {
-        let (fabric, what) = ("this fabric".into(), "write another rank's memory".into());
-        Err(Error::Unsupported { fabric, what })
-    }
-
-    /// Returns the one-sided operations of the network, if it has any.
-    fn one_sided(&mut self) -> Option<&mut dyn OneSided> {
-        None
-    }
-
-    /// Returns whether the network executes accesses to memory by itself, by agents of the ranks.
-    fn has_agents(&self) -> bool {
-        false
-    }
-
+/// The agents of this rank in the network, and accesses to those of others.
+pub trait Agents {
     /// Passes all accesses in `context` to this rank to `agent`, from now on, including those that have arrived before.
-    fn place_agent(&self, _context: u32, _agent: Box<dyn Agent>) {}
+    fn place(&mut self, context: u32, agent: Box<dyn Agent>);
 
     /// Removes the agent of a context.
-    fn remove_agent(&self, _context: u32) {}
+    fn remove(&mut self, context: u32);
 
     /// Sends `request` to the agent of rank `to`, and posts the receive of its answer, by tag and room. Returns both
     /// requests, that of the answer last.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if the network has no agents, and those that end the run.
+    /// Errors that end the run.
     fn post_access(
         &mut self,
-        _to: usize,
-        _context: u32,
-        _access: RemoteAccess,
-        _request: Readable,
-        _answer: (u32, Writable),
-    ) -> Result<[Request; 2]> {
-        let (fabric, what) = ("this fabric".into(), "access memory by an agent".into());
-        Err(Error::Unsupported { fabric, what })
+        to: usize,
+        context: u32,
+        access: RemoteAccess,
+        request: Readable,
+        answer: (u32, Writable),
+    ) -> Result<[Request; 2]>;
+}
+
+/// The highest bits of a place of memory are the host, so that places of different hosts differ.
+const HOST_SHIFT: u32 = 48;
+
+/// Memory that the ranks of a host access directly.
+#[derive(Clone, Copy)]
+pub struct HostMemory<'a> {
+    /// The memory of this host.
+    pub arenas: &'a dyn Arenas,
+    /// Number of this host, which no other host has.
+    pub host: u16,
+    /// True if windows use it wherever they can. Otherwise it is for programs that share memory on purpose.
+    pub is_for_windows: bool,
+    /// Copies from and to any memory of any rank of the run, if the system makes them.
+    pub copies: Option<&'a dyn MemoryCopies>,
+}
+
+impl HostMemory<'_> {
+    /// Returns the place of `bytes` bytes of this rank's memory, if every rank of the host can access them. All memory
+    /// from [`Arenas::allocate`] has a place, other memory may.
+    pub fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
+        let place = self.arenas.place_of(memory, bytes)?;
+        Some(place | u64::from(self.host) << HOST_SHIFT)
     }
+
+    /// Returns the address in this process of the `bytes` bytes at such a place of any rank, if it is on this host.
+    pub fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
+        let is_here = place >> HOST_SHIFT == u64::from(self.host);
+        let place = place & ((1 << HOST_SHIFT) - 1);
+        if is_here { self.arenas.memory_at(place, bytes) } else { None }
+    }
+}
+
+/// Memory of one host that its ranks share. Places are below 2^48.
+#[allow(unsafe_code)]
+pub trait Arenas {
+    /// Returns the place of the `bytes` bytes at `memory`, by which every rank of the host finds them, if they have one.
+    fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64>;
+
+    /// Returns the address in this process of the `bytes` bytes at such a place.
+    fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>>;
+
+    /// Allocates page-aligned memory that has a place, if there is any. It is not initialised.
+    fn allocate(&self, bytes: usize) -> Option<NonNull<u8>>;
+
+    /// Frees such memory.
+    ///
+    /// # Safety
+    /// `memory` came from [`allocate`](Arenas::allocate) with as many bytes, and is no longer used.
+    unsafe fn release(&self, memory: NonNull<u8>, bytes: usize);
+}
+
+/// Copies between this rank and any memory of any other, which does not participate.
+#[allow(unsafe_code)]
+pub trait MemoryCopies {
+    /// Fills `to` from the memory of another rank.
+    ///
+    /// # Errors
+    /// [`Error::System`](crate::Error::System) if there is no such memory.
+    ///
+    /// # Safety
+    /// That rank has promised that its bytes may be read.
+    unsafe fn read(&self, from: RemoteAddress, to: Writable) -> Result<()>;
+
+    /// Copies `from` to the memory of another rank.
+    ///
+    /// # Errors
+    /// As for [`read`](MemoryCopies::read).
+    ///
+    /// # Safety
+    /// That rank has promised that its bytes may be written.
+    unsafe fn write(&self, to: RemoteAddress, from: Readable) -> Result<()>;
+}
+
+/// Receives of messages that stay in their senders' memory, for programs that read them once.
+pub trait InPlaceReceives {
+    /// As [`post_receive`](crate::Endpoint::post_receive), for a message that stays in its sender's memory if it can.
+    ///
+    /// # Errors
+    /// Errors that end the run.
+    fn post(&mut self, selector: Selector, room: Writable) -> Result<Request>;
+
+    /// Returns the message of a receive that is done, before its [`end`](crate::Endpoint::end), if it stayed with its
+    /// sender.
+    fn lend(&mut self, request: Request) -> Option<InPlace>;
+
+    /// Returns such a message to its sender.
+    ///
+    /// # Errors
+    /// [`Error::UnknownRequest`](crate::Error::UnknownRequest) if this rank has received no such message.
+    fn give_back(&mut self, message: InPlace) -> Result<()>;
 }

@@ -1,13 +1,13 @@
 //! The implementation of the contract's [`Endpoint`].
 
-use std::ptr::NonNull;
 use std::time::Duration;
 
 use contract::{
     AgreedCall, CollectiveCall, Completion, Computer, Conditions, ContextOffer, ContextPlace,
-    Destination, Endpoint, Envelope, Error, FabricDescription, InPlace, Isolation, NewContext,
-    OperatingSystem, Priority, PriorityGranted, Readable, Request, Result, Selector, SharedLine,
-    StartedCollective, Time, TimeSpan, Writable,
+    Destination, Endpoint, Envelope, Error, FabricDescription, HostMemory, InPlace,
+    InPlaceReceives, Isolation, MemoryCopies, NewContext, OperatingSystem, Priority,
+    PriorityGranted, Readable, Request, Result, Selector, SharedLine, StartedCollective, Time,
+    TimeSpan, Writable,
 };
 use engine::Transport;
 use fabric_shm::HostCollectives;
@@ -35,6 +35,21 @@ impl Computer for ClusterEndpoint {
 
     fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
         Some(linux::operating_system(self.placement.processor))
+    }
+}
+
+impl InPlaceReceives for ClusterEndpoint {
+    fn post(&mut self, selector: Selector, room: Writable) -> Result<Request> {
+        self.engine.post_receive(selector, room, true)
+    }
+
+    fn lend(&mut self, request: Request) -> Option<InPlace> {
+        self.engine.transport_mut().rings.lend(request)
+    }
+
+    fn give_back(&mut self, message: InPlace) -> Result<()> {
+        let (messages, routes) = self.engine.parts_mut();
+        routes.rings.give_back(messages, message)
     }
 }
 
@@ -107,10 +122,6 @@ unsafe impl Endpoint for ClusterEndpoint {
         self.engine.post_receive(selector, room, false)
     }
 
-    fn post_receive_in_place(&mut self, selector: Selector, room: Writable) -> Result<Request> {
-        self.engine.post_receive(selector, room, true)
-    }
-
     #[inline]
     fn is_done(&self, request: Request) -> bool {
         self.engine.is_done(request)
@@ -119,19 +130,6 @@ unsafe impl Endpoint for ClusterEndpoint {
     #[inline]
     fn envelope(&self, request: Request) -> Envelope {
         self.engine.envelope(request)
-    }
-
-    fn lent(&mut self, request: Request) -> Option<InPlace> {
-        self.engine.transport_mut().rings.lend(request)
-    }
-
-    fn view(&self, message: &InPlace) -> &[u8] {
-        self.engine.transport().rings.view(message)
-    }
-
-    fn give_back(&mut self, message: InPlace) -> Result<()> {
-        let (messages, routes) = self.engine.parts_mut();
-        routes.rings.give_back(messages, message)
     }
 
     #[inline]
@@ -253,15 +251,6 @@ unsafe impl Endpoint for ClusterEndpoint {
         self.engine.is_liveness_check_due(polls)
     }
 
-    fn allocate(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        self.seat().allocate(bytes)
-    }
-
-    unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
-        // SAFETY: the caller promises the same.
-        unsafe { self.seat().release(memory, bytes) };
-    }
-
     fn leave(&mut self) -> Result<()> {
         self.collectives.leave();
         self.engine.leave()
@@ -289,5 +278,21 @@ unsafe impl Endpoint for ClusterEndpoint {
     fn finish(mut self, outcome: Result<()>) -> i32 {
         self.collectives.leave();
         self.engine.finish(outcome)
+    }
+
+    // Ranks of other hosts cannot access its places.
+    fn host_memory(&self) -> Option<HostMemory<'_>> {
+        let routes = self.engine.transport();
+        let copies = routes.places.are_all_here() && routes.rings.may_use_cma();
+        Some(HostMemory {
+            arenas: self.seat(),
+            host: self.host,
+            is_for_windows: true,
+            copies: copies.then_some(&routes.rings as &dyn MemoryCopies),
+        })
+    }
+
+    fn in_place(&mut self) -> Option<&mut dyn InPlaceReceives> {
+        Some(self)
     }
 }

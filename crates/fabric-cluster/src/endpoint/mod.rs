@@ -3,11 +3,8 @@
 
 mod implementation;
 
-use std::ptr::NonNull;
-
 use contract::{
-    ContextPlace, Error, FabricDescription, LongWaits, NewContext, Readable, RemoteAddress,
-    RemoteMemory, Result, WaitPlace, WaitReports, Writable,
+    ContextPlace, Error, FabricDescription, LongWaits, NewContext, Result, WaitPlace, WaitReports,
 };
 use engine::{MessageEngine, Messages};
 use fabric_shm::{HostCollectives, Owner, Rings};
@@ -100,57 +97,5 @@ impl LongWaits for ClusterEndpoint {
 
     fn report_wait(&mut self, place: WaitPlace) {
         self.engine.report_wait(place);
-    }
-}
-
-/// Shift of the host's number in places of memory, which keeps the places of different hosts apart.
-const HOST_SHIFT: u32 = 48;
-
-impl RemoteMemory for ClusterEndpoint {
-    fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
-        let place = self.seat().place_of(memory, bytes)?;
-        Some(place | u64::from(self.host) << HOST_SHIFT)
-    }
-
-    // Ranks of other hosts cannot access memory at such a place.
-    fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        self.seat().allocate(bytes)
-    }
-
-    #[inline]
-    fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
-        let is_here = place >> HOST_SHIFT == u64::from(self.host);
-        let place = place & ((1 << HOST_SHIFT) - 1);
-        if is_here { self.seat().memory_at(place, bytes) } else { None }
-    }
-
-    // This must hold for all ranks, so not if some are on other hosts.
-    fn reads_memory(&self) -> bool {
-        let routes = self.engine.transport();
-        routes.places.are_all_here() && routes.rings.may_use_cma()
-    }
-
-    unsafe fn read_memory(&mut self, from: RemoteAddress, to: Writable) -> Result<()> {
-        self.check_here(from.rank)?;
-        // SAFETY: the caller promises the same.
-        unsafe { self.engine.transport().rings.read_memory_of(from, to) }
-    }
-
-    unsafe fn write_memory(&mut self, to: RemoteAddress, from: Readable) -> Result<()> {
-        self.check_here(to.rank)?;
-        // SAFETY: the caller promises the same.
-        unsafe { self.engine.transport().rings.write_memory_of(to, from) }
-    }
-}
-
-impl ClusterEndpoint {
-    fn check_here(&self, rank: usize) -> Result<()> {
-        match self.engine.transport().places.is_here(rank) {
-            true => Ok(()),
-            false => Err(Error::Unsupported {
-                fabric: "this fabric".into(),
-                what: format!("reach the memory of rank {rank}, which is on another host"),
-            }),
-        }
     }
 }

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use contract::{
     CollectiveCall, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint,
-    Envelope, Error, FabricDescription, LongWaits, NewContext, OperatingSystem, Readable,
-    RemoteMemory, Request, Result, Selector, Time, Writable,
+    Envelope, Error, FabricDescription, LongWaits, NewContext, OperatingSystem, Readable, Request,
+    Result, Selector, Time, Writable,
 };
 
 use super::requests::Kind;
@@ -13,9 +13,6 @@ use super::{Collectives, MpiEndpoint, collectives};
 
 /// Number of idle polls after which a rank that shares its processor yields it.
 const POLLS_BEFORE_YIELDING: u32 = 100;
-
-/// Windows use messages.
-impl RemoteMemory for MpiEndpoint {}
 
 impl LongWaits for MpiEndpoint {}
 

@@ -1,11 +1,9 @@
 //! The contract's endpoint, by requests.
 
-use std::ptr::NonNull;
-
 use contract::{
     AgreedCall, Awaited, ClockQuality, CollectiveCall, Completion, Conditions, ContextPlace,
-    Destination, EAGER_BYTES, Endpoint, Envelope, Error, FabricDescription, NewContext, Readable,
-    Request, Result, Selector, SimulatedTime, Time, TimeSpan, Work, Writable, check_rank,
+    Destination, EAGER_BYTES, Endpoint, Envelope, Error, FabricDescription, HostMemory, NewContext,
+    Readable, Request, Result, Selector, SimulatedTime, Time, TimeSpan, Work, Writable, check_rank,
 };
 
 use super::{ProxyEndpoint, check_length};
@@ -240,13 +238,6 @@ unsafe impl Endpoint for ProxyEndpoint {
         0
     }
 
-    unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
-        if let Some(seat) = self.caller.seat() {
-            // SAFETY: our caller's promise; the memory came from there.
-            unsafe { seat.release(memory, bytes) };
-        }
-    }
-
     fn leave(&mut self) -> Result<()> {
         self.call(&ProcessRequest::Leave, &[]).map(drop)
     }
@@ -299,6 +290,12 @@ unsafe impl Endpoint for ProxyEndpoint {
         let status = self.caller.seat().map_or(1, |seat| seat.finish(outcome));
         let _ = self.call(&finish, &[]);
         status
+    }
+
+    // Windows use messages.
+    fn host_memory(&self) -> Option<HostMemory<'_>> {
+        let arenas = self.caller.seat()?;
+        Some(HostMemory { arenas, host: 0, is_for_windows: false, copies: None })
     }
 }
 

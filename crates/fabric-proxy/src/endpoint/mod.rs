@@ -6,12 +6,12 @@ mod operations;
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::ptr::NonNull;
+
 use std::rc::Rc;
 
 use contract::{
     Awaited, Completion, Destination, Envelope, Error, LongWaits, OtherEnds, Readable,
-    RememberedCall, RemoteMemory, Request, Result, Selector, WaitReports, WaitTerms, check_rank,
+    RememberedCall, Request, Result, Selector, WaitReports, WaitTerms, check_rank,
 };
 
 use crate::caller::{Caller, Received};
@@ -186,21 +186,6 @@ fn check_length(fabric: &str, bytes: usize) -> Result<()> {
     }
     let what = format!("carry a message of {bytes} bytes: the longest has {LONGEST_BYTES}");
     Err(Error::Unsupported { fabric: fabric.into(), what })
-}
-
-/// Windows use messages, except those whose memory the program itself shares among ranks.
-impl RemoteMemory for ProxyEndpoint {
-    fn place_on_host(&self, memory: *const u8, bytes: usize) -> Option<u64> {
-        self.caller.seat()?.place_of(memory, bytes)
-    }
-
-    fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        self.caller.seat()?.allocate(bytes)
-    }
-
-    fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
-        self.caller.seat()?.memory_at(place, bytes)
-    }
 }
 
 /// The process reports its long waits when the launcher asks, in the middle of a request.

@@ -3,7 +3,7 @@
 
 use std::ptr::NonNull;
 
-use contract::{ContextOffer, ContextPlace, NewContext};
+use contract::{Arenas, ContextOffer, ContextPlace, NewContext};
 
 use super::HostCollectives;
 use crate::board::{BOARD_BYTES, Board};

@@ -1,48 +1,18 @@
 //! The implementation of the contract's [`Endpoint`] by the engine and the teams.
 
-use std::ptr::NonNull;
 use std::time::Duration;
 
 use collectives::AgreedCall;
 use contract::{
     CollectiveCall, Completion, Computer, Conditions, ContextOffer, ContextPlace, Destination,
-    Endpoint, Envelope, Error, FabricDescription, InPlace, Isolation, NewContext, OperatingSystem,
-    Priority, PriorityGranted, Readable, RemoteAddress, RemoteMemory, Request, Result, Selector,
-    SharedLine, StartedCollective, Time, TimeSpan, Writable,
+    Endpoint, Envelope, Error, FabricDescription, HostMemory, InPlace, InPlaceReceives, Isolation,
+    MemoryCopies, NewContext, OperatingSystem, Priority, PriorityGranted, Readable, Request,
+    Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
 };
 
 use super::ShmEndpoint;
 use crate::collectives::HostCollectives;
 use crate::transport::Engine;
-
-impl RemoteMemory for ShmEndpoint {
-    fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
-        self.seat().place_of(memory, bytes)
-    }
-
-    fn allocate_on_host(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        self.seat().allocate(bytes)
-    }
-
-    #[inline]
-    fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
-        self.seat().memory_at(place, bytes)
-    }
-
-    fn reads_memory(&self) -> bool {
-        self.engine.transport().may_use_cma()
-    }
-
-    unsafe fn read_memory(&mut self, from: RemoteAddress, to: Writable) -> Result<()> {
-        // SAFETY: the caller promises the same.
-        unsafe { self.engine.transport().read_memory_of(from, to) }
-    }
-
-    unsafe fn write_memory(&mut self, to: RemoteAddress, from: Readable) -> Result<()> {
-        // SAFETY: the caller promises the same.
-        unsafe { self.engine.transport().write_memory_of(to, from) }
-    }
-}
 
 impl Computer for ShmEndpoint {
     fn shared_line(&self) -> Option<&dyn SharedLine> {
@@ -59,6 +29,21 @@ impl Computer for ShmEndpoint {
 
     fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
         Some(linux::operating_system(self.seat().processor()))
+    }
+}
+
+impl InPlaceReceives for ShmEndpoint {
+    fn post(&mut self, selector: Selector, room: Writable) -> Result<Request> {
+        self.engine.post_receive(selector, room, true)
+    }
+
+    fn lend(&mut self, request: Request) -> Option<InPlace> {
+        self.engine.transport_mut().lend(request)
+    }
+
+    fn give_back(&mut self, message: InPlace) -> Result<()> {
+        let (messages, rings) = self.engine.parts_mut();
+        rings.give_back(messages, message)
     }
 }
 
@@ -133,10 +118,6 @@ unsafe impl Endpoint for ShmEndpoint {
         self.engine.post_receive(selector, room, false)
     }
 
-    fn post_receive_in_place(&mut self, selector: Selector, room: Writable) -> Result<Request> {
-        self.engine.post_receive(selector, room, true)
-    }
-
     #[inline]
     fn is_done(&self, request: Request) -> bool {
         self.engine.is_done(request)
@@ -145,19 +126,6 @@ unsafe impl Endpoint for ShmEndpoint {
     #[inline]
     fn envelope(&self, request: Request) -> Envelope {
         self.engine.envelope(request)
-    }
-
-    fn lent(&mut self, request: Request) -> Option<InPlace> {
-        self.engine.transport_mut().lend(request)
-    }
-
-    fn view(&self, message: &InPlace) -> &[u8] {
-        self.engine.transport().view(message)
-    }
-
-    fn give_back(&mut self, message: InPlace) -> Result<()> {
-        let (messages, rings) = self.engine.parts_mut();
-        rings.give_back(messages, message)
     }
 
     #[inline]
@@ -275,15 +243,6 @@ unsafe impl Endpoint for ShmEndpoint {
         self.engine.is_liveness_check_due(polls)
     }
 
-    fn allocate(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        self.seat().allocate(bytes)
-    }
-
-    unsafe fn release(&mut self, memory: NonNull<u8>, bytes: usize) {
-        // SAFETY: the caller promises the same.
-        unsafe { self.seat().release(memory, bytes) };
-    }
-
     fn leave(&mut self) -> Result<()> {
         self.collectives.leave();
         self.engine.leave()
@@ -310,5 +269,15 @@ unsafe impl Endpoint for ShmEndpoint {
 
     fn finish(mut self, outcome: Result<()>) -> i32 {
         self.end_run(outcome)
+    }
+
+    fn host_memory(&self) -> Option<HostMemory<'_>> {
+        let rings = self.engine.transport();
+        let copies = rings.may_use_cma().then_some(rings as &dyn MemoryCopies);
+        Some(HostMemory { arenas: self.seat(), host: 0, is_for_windows: true, copies })
+    }
+
+    fn in_place(&mut self) -> Option<&mut dyn InPlaceReceives> {
+        Some(self)
     }
 }

@@ -12,7 +12,7 @@ mod layout;
 
 use std::ptr::NonNull;
 
-use contract::{Result, Untrusted};
+use contract::{Arenas, Result, Untrusted};
 use launcher::Seat;
 
 pub(crate) use header::{CmaVote, Header, RankBlock, SharedWords};

@@ -7,7 +7,7 @@
 use std::io;
 use std::time::Instant;
 
-use contract::{Error, Readable, RemoteAddress, Result, Writable};
+use contract::{Error, MemoryCopies, Readable, RemoteAddress, Result, Writable};
 
 use super::Rings;
 use crate::primitive::{note_read, note_write, spin_loop, yield_processor};
@@ -166,29 +166,18 @@ impl Rings {
     pub fn may_use_cma(&self) -> bool {
         self.cma.is_allowed()
     }
+}
 
-    /// Copies from any memory of another rank. A failure affects this call only.
-    ///
-    /// # Errors
-    /// [`Error::System`] if the system refuses.
-    ///
-    /// # Safety
-    /// The other rank expects its memory to be read.
-    pub unsafe fn read_memory_of(&self, from: RemoteAddress, to: Writable) -> Result<()> {
+/// A failure affects this call only.
+impl MemoryCopies for Rings {
+    unsafe fn read(&self, from: RemoteAddress, to: Writable) -> Result<()> {
         let process = self.segment.seat().process(self.place_of(from.rank as u32));
         // SAFETY: the caller promises the same, and whoever lent `to` promised its room.
         unsafe { read_memory(process, from.address as usize, to.as_mut_ptr(), to.bytes()) }
             .map_err(|error| cannot("read", from, to.bytes(), &error))
     }
 
-    /// Copies to any memory of another rank. A failure affects this call only.
-    ///
-    /// # Errors
-    /// [`Error::System`] if the system refuses.
-    ///
-    /// # Safety
-    /// The other rank expects the bytes there.
-    pub unsafe fn write_memory_of(&self, to: RemoteAddress, from: Readable) -> Result<()> {
+    unsafe fn write(&self, to: RemoteAddress, from: Readable) -> Result<()> {
         let process = self.segment.seat().process(self.place_of(to.rank as u32));
         // SAFETY: the caller promises the same, and whoever lent `from` promised its bytes.
         unsafe { write_memory(process, to.address as usize, from.as_ptr(), from.bytes()) }

@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
 
-use contract::{Completion, Destination, Error, Readable, Selector, Writable};
+use contract::{Arenas, Completion, Destination, Error, Readable, Selector, Writable};
 use random::SplitMix64;
 
 use super::*;

@@ -55,21 +55,12 @@ impl Rings {
             self.lent.push(None);
             self.lent.len() - 1
         });
+        let (memory, bytes) = (message.memory, message.bytes);
         self.lent[number] = Some(message);
-        Some(InPlace::new(number as u64))
-    }
-
-    /// Returns the bytes of an in-place message.
-    ///
-    /// # Panics
-    /// If this rank has lent no such message.
-    pub fn view(&self, message: &InPlace) -> &[u8] {
-        let message = self.lent.get(message.number() as usize).and_then(Option::as_ref);
-        let message = message.expect("the message was received by this rank");
         // SAFETY: `keep_in_place` has checked the range. The sender's request keeps these bytes unchanged until its FIN,
         // which only `give_back` sends, and that takes the message. What the sender wrote before its RTS is visible,
         // because the RTS came through its ring (release and acquire there).
-        unsafe { std::slice::from_raw_parts(message.memory.as_ptr(), message.bytes) }
+        Some(unsafe { InPlace::new(number, memory, bytes) })
     }
 
     /// Gives the memory back to the sender.
@@ -77,7 +68,7 @@ impl Rings {
     /// # Errors
     /// [`Error::UnknownRequest`] if this rank has lent no such message.
     pub fn give_back(&mut self, messages: &mut Messages, message: InPlace) -> Result<()> {
-        let lent = self.lent.get_mut(message.number() as usize).and_then(Option::take);
+        let lent = self.lent.get_mut(message.number()).and_then(Option::take);
         let InPlaceMessage { source, theirs, .. } = lent.ok_or(Error::UnknownRequest)?;
         // Everything that was read of it was read before the cell of this FIN is released.
         self.send_control(messages, source, numbers(kind::FIN, [theirs]));

@@ -8,7 +8,7 @@
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use contract::{Error, Request, Result};
+use contract::{Arenas, Error, Request, Result};
 use engine::{Location, Messages, Rts, Transport};
 use launcher::wait_for_cause;
 

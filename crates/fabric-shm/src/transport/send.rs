@@ -1,6 +1,6 @@
 //! The sending side: what goes into the ring at once, and what waits for room.
 
-use contract::{Destination, Request, Untrusted};
+use contract::{Arenas, Destination, Request, Untrusted};
 use engine::{Messages, Transfer};
 
 use super::Rings;

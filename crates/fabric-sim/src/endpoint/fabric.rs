@@ -1,10 +1,10 @@
 //! The contract's endpoint.
 
 use contract::{
-    Agent, AgreedCall, ClockQuality, CollectiveCall, Completion, Computer, Conditions,
-    ContextPlace, Destination, Endpoint, Envelope, Error, FabricDescription, LongWaits, NewContext,
-    Priority, PriorityGranted, Readable, RemoteAccess, RemoteMemory, Request, Result, Selector,
-    SimulatedTime, Time, TimeSpan, Work, Writable, check_rank,
+    Agent, Agents, AgreedCall, ClockQuality, CollectiveCall, Completion, Computer, Conditions,
+    ContextPlace, Destination, Endpoint, Envelope, Error, FabricDescription, LongWaits,
+    NetworkMemory, NewContext, Priority, PriorityGranted, Readable, RemoteAccess, Request, Result,
+    Selector, SimulatedTime, Time, TimeSpan, Work, Writable, check_rank,
 };
 
 use super::SimEndpoint;
@@ -12,17 +12,13 @@ use crate::path::PathActivity;
 use crate::trace::Activity;
 use crate::world::Mode;
 
-/// Windows use messages, or agents if the machine has the costs of accesses.
-impl RemoteMemory for SimEndpoint<'_> {
-    fn has_agents(&self) -> bool {
-        self.world.borrow().windows().is_some()
-    }
-
-    fn place_agent(&self, context: u32, agent: Box<dyn Agent>) {
+/// Agents serve windows if the machine has the costs of accesses.
+impl Agents for SimEndpoint<'_> {
+    fn place(&mut self, context: u32, agent: Box<dyn Agent>) {
         self.world.borrow_mut().place_agent(self.rank, context, agent);
     }
 
-    fn remove_agent(&self, context: u32) {
+    fn remove(&mut self, context: u32) {
         self.world.borrow_mut().remove_agent(self.rank, context);
     }
 
@@ -338,5 +334,10 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         let status = i32::from(outcome.is_err());
         self.world.borrow_mut().end(self.rank, outcome);
         status
+    }
+
+    fn network_memory(&mut self) -> Option<NetworkMemory<'_>> {
+        let has_agents = self.world.borrow().windows().is_some();
+        has_agents.then_some(NetworkMemory::Agents(self))
     }
 }

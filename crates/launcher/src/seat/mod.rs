@@ -19,7 +19,7 @@ use std::os::unix::fs::MetadataExt;
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-use contract::{Error, Result};
+use contract::{Arenas, Error, Result};
 
 pub(crate) use join::{LIBRARY_PLACE_VARIABLE, PLACE_VARIABLE};
 pub use reporter::Reporter;
@@ -184,33 +184,6 @@ impl Seat {
         self.memory.has_arenas()
     }
 
-    /// Returns the place of the `bytes` bytes at `memory`, by which every rank of the host finds them, if they lie in
-    /// the arena of any rank.
-    #[inline]
-    pub fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
-        self.memory.offset_in_arenas(memory, bytes).map(|offset| offset as u64)
-    }
-
-    /// Returns the memory at such a place, if `bytes` bytes lie in the arenas.
-    #[inline]
-    pub fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
-        self.memory.at_offset(usize::try_from(place).ok()?, bytes)
-    }
-
-    /// Allocates pages in this rank's arena, with unspecified contents. Returns `None` without an arena or room in it.
-    pub fn allocate(&self, bytes: usize) -> Option<NonNull<u8>> {
-        arena::allocate(bytes)
-    }
-
-    /// Frees such pages.
-    ///
-    /// # Safety
-    /// `memory` came from [`allocate`](Seat::allocate) with the same `bytes`, and nothing uses it any more.
-    pub unsafe fn release(&self, memory: NonNull<u8>, bytes: usize) {
-        // SAFETY: the caller promises the same.
-        unsafe { arena::free(memory, bytes) };
-    }
-
     /// Declares that this rank sends and receives no messages of its own any more.
     pub fn leave(&self) {
         self.memory.rank_page(self.rank).set_state(State::Leaving);
@@ -285,5 +258,27 @@ pub fn wait_for_cause(limit: Duration, mut reason: impl FnMut() -> Option<Error>
             return error;
         }
         std::thread::sleep(CAUSE_INTERVAL);
+    }
+}
+
+/// The memory of all ranks of this host, if the launcher has created it.
+impl Arenas for Seat {
+    #[inline]
+    fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
+        self.memory.offset_in_arenas(memory, bytes).map(|offset| offset as u64)
+    }
+
+    #[inline]
+    fn memory_at(&self, place: u64, bytes: usize) -> Option<NonNull<u8>> {
+        self.memory.at_offset(usize::try_from(place).ok()?, bytes)
+    }
+
+    fn allocate(&self, bytes: usize) -> Option<NonNull<u8>> {
+        arena::allocate(bytes)
+    }
+
+    unsafe fn release(&self, memory: NonNull<u8>, bytes: usize) {
+        // SAFETY: the caller promises the same.
+        unsafe { arena::free(memory, bytes) };
     }
 }

@@ -62,8 +62,10 @@ impl Storage {
 
 /// Frees memory that the endpoint has allocated for a window, which must be closed.
 pub(crate) fn release<E: Endpoint>(endpoint: &mut E, start: NonNull<u8>, bytes: usize) {
-    // SAFETY: windows keep as many bytes as they have got, and give them back once.
-    unsafe { endpoint.release(start, bytes) };
+    if let Some(memory) = endpoint.host_memory() {
+        // SAFETY: windows keep as many bytes as they have got, and give them back once.
+        unsafe { memory.arenas.release(start, bytes) };
+    }
 }
 
 /// Returns the bytes from the first to the last of `count` elements, from the address of the elements, or `None` on

@@ -160,7 +160,7 @@ impl<E: Endpoint + 'static> Window<E> {
         let offers: Vec<WindowOffer> = offers.iter().map(WindowOffer::from_bytes).collect();
         let members = (communicator.context().group().members(), communicator.rank());
         let context = communicator.context().of_programs();
-        let endpoint = &*communicator.engine().endpoint()?;
+        let endpoint = &mut *communicator.engine().endpoint()?;
         Ok(contract::Window::open(endpoint, part, members, context, &offers, CODED)?)
     }
 
@@ -213,7 +213,9 @@ impl Aligned {
 
 /// Allocates memory of the fabric, if it has any.
 fn allocate<E: Endpoint>(own: &Communicator<E>, bytes: usize) -> Result<Option<Memory>> {
-    let memory = own.engine().endpoint()?.allocate(bytes);
+    let endpoint = own.engine().endpoint()?;
+    let memory = endpoint.host_memory().filter(|memory| memory.is_for_windows);
+    let memory = memory.and_then(|memory| memory.arenas.allocate(bytes));
     Ok(memory.map(|start| allocated(start, bytes)))
 }
 
@@ -223,7 +225,8 @@ fn allocated(start: NonNull<u8>, bytes: usize) -> Memory {
 
 /// Allocates memory that the ranks of the host share, or zeros for a member that is alone.
 fn allocate_or_own<E: Endpoint>(own: &Communicator<E>, bytes: usize) -> Result<Option<Memory>> {
-    let memory = own.engine().endpoint()?.allocate_on_host(bytes);
+    let endpoint = own.engine().endpoint()?;
+    let memory = endpoint.host_memory().and_then(|memory| memory.arenas.allocate(bytes));
     let memory = memory.map(|start| allocated(start, bytes));
     Ok(memory.or_else(|| {
         let storage = (own.size() == 1).then(|| Storage::zeroed(bytes))?;
@@ -246,15 +249,22 @@ fn allocate_together<E: Endpoint + 'static>(
         return whole.ok_or_else(cannot_share);
     }
     let nowhere = u64::MAX;
-    let place =
-        |start: *mut u8| own.engine().endpoint().map(|one| one.place_on_host(start, all as usize));
-    let place = whole.as_ref().map(|(start, _)| place(*start)).transpose()?.flatten();
+    let place = match &whole {
+        Some((start, _)) => {
+            let endpoint = own.engine().endpoint()?;
+            endpoint.host_memory().and_then(|memory| memory.place_of(*start, all as usize))
+        }
+        None => None,
+    };
     let places = gather(own, &place.unwrap_or(nowhere).to_ne_bytes())?;
     let place = places.first_chunk().map_or(nowhere, |word| u64::from_ne_bytes(*word));
     let before: u64 = lengths[..own.rank()].iter().sum();
     let seen = match place {
         u64::MAX => None,
-        place => own.engine().endpoint()?.memory_at(place, all as usize),
+        place => {
+            let endpoint = own.engine().endpoint()?;
+            endpoint.host_memory().and_then(|memory| memory.memory_at(place, all as usize))
+        }
     };
     let start: NonNull<u8> = agree(own, seen)?;
     let made = whole.map_or(Allocation::Nothing, |(_, made)| made);
