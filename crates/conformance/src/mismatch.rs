@@ -33,6 +33,16 @@ fn broadcast(root: usize) -> AgreedCall {
     AgreedCall { id: CallId::rooted(Collective::Broadcast, root), bytes: 8 }
 }
 
+/// Returns 0 if the fabric compares nothing.
+fn announce<E: Endpoint>(endpoint: &mut E, call: AgreedCall) -> u32 {
+    let collectives = endpoint.context_collectives(ContextPlace::WORLD);
+    collectives.map_or(0, |all| all.announce_by_messages(ContextPlace::WORLD, call))
+}
+
+fn find_mismatch<E: Endpoint>(endpoint: &mut E, number: u32) -> Option<Error> {
+    endpoint.context_collectives(ContextPlace::WORLD)?.find_mismatch(ContextPlace::WORLD, number)
+}
+
 /// Checks for a mismatch of a call whenever a liveness check is due in a wait, until there were `enough` checks or one
 /// was found.
 fn wait_for_mismatch<E: Endpoint>(
@@ -44,7 +54,7 @@ fn wait_for_mismatch<E: Endpoint>(
     endpoint.wait_until(&mut |endpoint| {
         polls += 1;
         if endpoint.is_liveness_check_due(polls) {
-            found = endpoint.find_mismatch(ContextPlace::WORLD, number);
+            found = find_mismatch(endpoint, number);
         }
         found.is_some() || enough(endpoint, polls)
     })?;
@@ -60,7 +70,7 @@ pub(super) fn late<E: Endpoint>(endpoint: &mut E) -> Result<()> {
             endpoint.receive(from_it, &mut [])?;
         }
     }
-    let number = endpoint.announce_by_messages(ContextPlace::WORLD, broadcast(0));
+    let number = announce(endpoint, broadcast(0));
     if rank != 0 {
         if number != 0 {
             let mut checks = 0;
@@ -78,15 +88,15 @@ pub(super) fn late<E: Endpoint>(endpoint: &mut E) -> Result<()> {
 
 /// Rank 0 makes another call than the others. All must detect it, also for the call before, which was correct.
 pub(super) fn different<E: Endpoint>(endpoint: &mut E) -> Result<()> {
-    let equal = endpoint.announce_by_messages(ContextPlace::WORLD, broadcast(0));
+    let equal = announce(endpoint, broadcast(0));
     if equal == 0 {
         return Ok(());
     }
     meet_all(endpoint)?;
-    let before = endpoint.find_mismatch(ContextPlace::WORLD, equal);
+    let before = find_mismatch(endpoint, equal);
     expect("the mismatch of a call that all members make alike", None, before)?;
     let root = if endpoint.rank() == 0 { 6 } else { 7 };
-    let number = endpoint.announce_by_messages(ContextPlace::WORLD, broadcast(root));
+    let number = announce(endpoint, broadcast(root));
     expect("the number of the next call", equal.wrapping_add(1), number)?;
     meet_all(endpoint)?;
     let end = endpoint.now() + WAIT_MIN;

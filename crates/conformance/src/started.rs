@@ -4,7 +4,7 @@
 use super::check::{contents, ensure, expect};
 use contract::{
     CollectiveCall, Combine, ContextPlace, Destination, Endpoint, Readable, ReductionId, Result,
-    Selector, StartedCollective, Writable,
+    Selector, StartedCollective, Writable, boards_of,
 };
 
 const TAG: u32 = 9;
@@ -144,13 +144,26 @@ impl Call {
     }
 }
 
+/// Returns `None` if the fabric leaves it to messages.
+fn start<E: Endpoint>(endpoint: &mut E, call: &CollectiveCall<'_>) -> Option<StartedCollective> {
+    boards_of(endpoint, ContextPlace::WORLD)?.start(ContextPlace::WORLD, call)
+}
+
+fn advance_one<E: Endpoint>(
+    endpoint: &mut E,
+    started: StartedCollective,
+    call: CollectiveCall<'_>,
+) -> Option<Result<()>> {
+    boards_of(endpoint, started.place)?.advance(started, call)
+}
+
 /// Advances all calls. They must end in order.
 fn advance<E: Endpoint>(endpoint: &mut E, calls: &mut [Call]) -> Result<()> {
     let (rank, size) = (endpoint.rank(), endpoint.size());
     let mut is_behind = false;
     for call in calls {
         let Some(started) = call.started else { continue };
-        let ended = call.with(rank, size, |one| endpoint.advance_collective(started, one));
+        let ended = call.with(rank, size, |one| advance_one(endpoint, started, one));
         match ended {
             None => is_behind = true,
             Some(outcome) => {
@@ -198,8 +211,7 @@ pub(super) fn many<E: Endpoint>(endpoint: &mut E) -> Result<()> {
                 let under_way = calls.iter().filter(|call| call.started.is_some()).count();
                 expect("how many earlier collectives go on after one that waited", 0, under_way)?;
             } else {
-                call.started = call
-                    .with(rank, size, |one| endpoint.start_collective(ContextPlace::WORLD, &one));
+                call.started = call.with(rank, size, |one| start(endpoint, &one));
                 if call.started.is_none() {
                     continue;
                 }
@@ -227,11 +239,11 @@ pub(super) fn barrier<E: Endpoint>(endpoint: &mut E) -> Result<()> {
                 endpoint.receive(from(other, TAG), &mut [])?;
             }
         }
-        let started = endpoint.start_collective(ContextPlace::WORLD, &CollectiveCall::barrier());
+        let started = start(endpoint, &CollectiveCall::barrier());
         if rank > 0 {
             for started in std::iter::repeat_n(started, 100).flatten() {
                 endpoint.progress()?;
-                let ended = endpoint.advance_collective(started, CollectiveCall::barrier());
+                let ended = advance_one(endpoint, started, CollectiveCall::barrier());
                 ensure(ended.is_none(), || format!("barrier {round} ended before rank 0 came"))?;
             }
             endpoint.send(Destination { rank: 0, context: 0, tag: TAG }, &[])?;
@@ -239,7 +251,7 @@ pub(super) fn barrier<E: Endpoint>(endpoint: &mut E) -> Result<()> {
         let Some(started) = started else { return Ok(()) };
         let mut outcome = None;
         endpoint.wait_until(&mut |endpoint| {
-            outcome = endpoint.advance_collective(started, CollectiveCall::barrier());
+            outcome = advance_one(endpoint, started, CollectiveCall::barrier());
             outcome.is_some()
         })?;
         outcome.unwrap_or(Ok(()))?;

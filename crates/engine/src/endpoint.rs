@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use contract::{
-    AgreedCall, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint, Envelope,
-    Error, FabricDescription, HostMemory, LongWaits, NetworkMemory, NewContext, OperatingSystem,
-    Priority, PriorityGranted, Process, Readable, Request, Result, Selector, Time, TimeSpan,
-    WaitPlace, WaitReports, Writable, receive_in_turn, receive_together,
+    Completion, Computer, Conditions, ContextCollectives, ContextPlace, Destination, Endpoint,
+    Envelope, Error, FabricDescription, HostMemory, LongWaits, NetworkMemory, NewContext,
+    OperatingSystem, Priority, PriorityGranted, Process, Readable, Request, Result, Selector, Time,
+    TimeSpan, WaitPlace, WaitReports, Writable, receive_in_turn, receive_together,
 };
 use hosts::{Clock, LocalClock, Placement};
 use launcher::Seat;
@@ -283,18 +283,6 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
         Ok(cut)
     }
 
-    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
-        self.engine.announce_by_messages(place.0, call)
-    }
-
-    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
-        self.engine.find_mismatch(place.0, number)
-    }
-
-    fn have_left_compared(&mut self, place: ContextPlace, number: u32) -> bool {
-        self.engine.have_left_compared(place.0, number)
-    }
-
     fn is_liveness_check_due(&self, polls: u32) -> bool {
         self.engine.is_liveness_check_due(polls)
     }
@@ -334,5 +322,9 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
 
     fn network_memory(&mut self) -> Option<NetworkMemory<'_>> {
         self.transport().access().is_some().then(|| NetworkMemory::OneSided(&mut self.engine))
+    }
+
+    fn context_collectives(&mut self, _place: ContextPlace) -> Option<&mut dyn ContextCollectives> {
+        Some(&mut self.engine)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use contract::{AgreedCall, Error, Result};
+use contract::{AgreedCall, ContextCollectives, ContextPlace, Error, Result};
 
 use crate::agreement::{CallNote, CallNoteKind, CallReport};
 use crate::{MessageEngine, Messages, PeerState, Transport};
@@ -34,20 +34,12 @@ impl Messages {
     }
 }
 
-impl<T: Transport> MessageEngine<T> {
-    /// Opens a context of these ranks.
-    pub fn open_context(&mut self, context: u32, members: &[usize]) {
-        self.messages.agreement.open(context, members.to_vec());
-    }
-
-    /// Closes a context.
-    pub fn close_context(&mut self, context: u32) {
-        self.messages.agreement.close(context);
-    }
-
+/// The place of a context is its number.
+impl<T: Transport> ContextCollectives for MessageEngine<T> {
     /// Records a collective by messages, and returns its number. A failure to tell another rank ends the next call of this
     /// rank.
-    pub fn announce_by_messages(&mut self, context: u32, call: AgreedCall) -> u32 {
+    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
+        let context = place.0;
         let announced = self.messages.agreement.announce(context, call);
         let Some((number, asking)) = announced else { return 0 };
         for rank in asking {
@@ -57,9 +49,25 @@ impl<T: Transport> MessageEngine<T> {
         number
     }
 
+    /// Returns why the call with this number can never complete, or `None` if it still can. Tells the other members about
+    /// it once the wait is long.
+    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
+        let context = place.0;
+        let me = self.rank();
+        if let Some((own, from, theirs)) = self.messages.agreement.differing(context, number) {
+            return Error::of_calls((me, own), (from, theirs));
+        }
+        let waited = |made: Instant| made.elapsed();
+        let (call, members) = self.messages.agreement.take_due((context, number), waited)?;
+        let own = CallNote::new(CallNoteKind::Report, context, number, Some(call));
+        let others = members.into_iter().filter(|&rank| rank != me);
+        others.into_iter().try_for_each(|rank| self.send_call_note(rank, own)).err()
+    }
+
     /// Asks the members that have left for their calls with this number. Returns whether all have answered. They do
     /// while they wait for this rank to leave, too.
-    pub fn have_left_compared(&mut self, context: u32, number: u32) -> bool {
+    fn have_left_compared(&mut self, place: ContextPlace, number: u32) -> bool {
+        let context = place.0;
         let (me, transport) = (self.rank(), &self.transport);
         let answers = |rank: &usize| *rank != me && transport.state(*rank) == PeerState::Left;
         let questions = self.messages.agreement.take_questions((context, number), answers);
@@ -71,19 +79,17 @@ impl<T: Transport> MessageEngine<T> {
         }
         self.messages.agreement.are_answered((context, number))
     }
+}
 
-    /// Returns why the call with this number can never complete, or `None` if it still can. Tells the other members about
-    /// it once the wait is long.
-    pub fn find_mismatch(&mut self, context: u32, number: u32) -> Option<Error> {
-        let me = self.rank();
-        if let Some((own, from, theirs)) = self.messages.agreement.differing(context, number) {
-            return Error::of_calls((me, own), (from, theirs));
-        }
-        let waited = |made: Instant| made.elapsed();
-        let (call, members) = self.messages.agreement.take_due((context, number), waited)?;
-        let own = CallNote::new(CallNoteKind::Report, context, number, Some(call));
-        let others = members.into_iter().filter(|&rank| rank != me);
-        others.into_iter().try_for_each(|rank| self.send_call_note(rank, own)).err()
+impl<T: Transport> MessageEngine<T> {
+    /// Opens a context of these ranks.
+    pub fn open_context(&mut self, context: u32, members: &[usize]) {
+        self.messages.agreement.open(context, members.to_vec());
+    }
+
+    /// Closes a context.
+    pub fn close_context(&mut self, context: u32) {
+        self.messages.agreement.close(context);
     }
 
     fn send_call_note(&mut self, to: usize, note: CallNote) -> Result<()> {

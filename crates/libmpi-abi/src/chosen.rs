@@ -8,10 +8,10 @@ mod others;
 mod pointer;
 
 use contract::{
-    AgreedCall, CollectiveCall, Completion, Computer, Conditions, ContextOffer, ContextPlace,
+    CollectiveCall, Completion, Computer, Conditions, ContextCollectives, ContextPlace,
     Destination, Endpoint, Envelope, Error, FabricDescription, HostMemory, LongWaits,
-    NetworkMemory, NewContext, OtherRuns, Readable, Request, Result, Selector, SimulatedTime,
-    StartedCollective, Time, TimeSpan, WaitPlace, WaitReports, Writable,
+    NetworkMemory, NewContext, OtherRuns, Readable, Request, Result, Selector, SimulatedTime, Time,
+    TimeSpan, WaitPlace, WaitReports, Writable,
 };
 
 use launched::rare;
@@ -58,21 +58,9 @@ unsafe impl Endpoint for Chosen {
         with!(self, endpoint => endpoint.describe())
     }
 
-    fn has_collectives_inside_hosts(&self) -> bool {
-        with!(self, endpoint => endpoint.has_collectives_inside_hosts())
-    }
-
     #[inline(always)]
     fn now(&self) -> Time {
         with!(self, endpoint => endpoint.now())
-    }
-
-    fn offer_context(&mut self) -> ContextOffer {
-        with!(self, mut endpoint => endpoint.offer_context())
-    }
-
-    fn withdraw_context(&mut self, offer: ContextOffer) {
-        with!(self, mut endpoint => endpoint.withdraw_context(offer))
     }
 
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
@@ -246,54 +234,8 @@ unsafe impl Endpoint for Chosen {
         })
     }
 
-    fn starts_collectives(&self, place: ContextPlace) -> bool {
-        !is_between_runs(place.0 << 1)
-            && with!(self, endpoint => endpoint.starts_collectives(place))
-    }
-
-    #[inline(always)]
-    fn start_collective(
-        &mut self,
-        place: ContextPlace,
-        call: &CollectiveCall<'_>,
-    ) -> Option<StartedCollective> {
-        if is_between_runs(place.0 << 1) {
-            rare();
-            return None;
-        }
-        with!(self, mut endpoint => endpoint.start_collective(place, call))
-    }
-
-    #[inline(always)]
-    fn advance_collective(
-        &mut self,
-        started: StartedCollective,
-        call: CollectiveCall<'_>,
-    ) -> Option<Result<()>> {
-        with!(self, mut endpoint => endpoint.advance_collective(started, call))
-    }
-
     fn other_runs(&mut self) -> Result<&mut dyn OtherRuns> {
         Ok(self)
-    }
-
-    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
-        if is_between_runs(place.0 << 1) {
-            return 0;
-        }
-        with!(self, mut endpoint => endpoint.announce_by_messages(place, call))
-    }
-
-    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
-        if is_between_runs(place.0 << 1) {
-            return None;
-        }
-        with!(self, mut endpoint => endpoint.find_mismatch(place, number))
-    }
-
-    fn have_left_compared(&mut self, place: ContextPlace, number: u32) -> bool {
-        is_between_runs(place.0 << 1)
-            || with!(self, mut endpoint => endpoint.have_left_compared(place, number))
     }
 
     fn is_liveness_check_due(&self, polls: u32) -> bool {
@@ -346,5 +288,13 @@ unsafe impl Endpoint for Chosen {
 
     fn network_memory(&mut self) -> Option<NetworkMemory<'_>> {
         with!(self, mut endpoint => endpoint.network_memory())
+    }
+
+    fn context_collectives(&mut self, place: ContextPlace) -> Option<&mut dyn ContextCollectives> {
+        if is_between_runs(place.0 << 1) {
+            rare();
+            return None;
+        }
+        with!(self, mut endpoint => endpoint.context_collectives(place))
     }
 }

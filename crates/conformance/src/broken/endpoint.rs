@@ -5,9 +5,9 @@ use std::ptr::NonNull;
 use crate::reference::ReferenceEndpoint;
 use contract::FabricDescription;
 use contract::{
-    AgreedCall, Arenas, CollectiveCall, Completion, Conditions, ContextPlace, Destination,
-    Endpoint, Envelope, Error, HostMemory, LongWaits, NewContext, Readable, Request, Result,
-    Selector, StartedCollective, Time, Writable,
+    AgreedCall, Arenas, Boards, CollectiveCall, Completion, Conditions, ContextCollectives,
+    ContextOffer, ContextPlace, Destination, Endpoint, Envelope, Error, HostMemory, LongWaits,
+    NewContext, Readable, Request, Result, Selector, StartedCollective, Time, Writable,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,6 +86,69 @@ impl Arenas for BrokenEndpoint {
     }
 
     unsafe fn release(&self, _memory: NonNull<u8>, _bytes: usize) {}
+}
+
+impl Boards for BrokenEndpoint {
+    fn start(
+        &mut self,
+        place: ContextPlace,
+        _call: &CollectiveCall<'_>,
+    ) -> Option<StartedCollective> {
+        match self.fault {
+            EndpointFault::EndsStartedAtOnce | EndpointFault::EndsStartedBackwards => {
+                self.announced += 1;
+                Some(StartedCollective { place, number: self.announced })
+            }
+            _ => None,
+        }
+    }
+
+    fn advance(
+        &mut self,
+        started: StartedCollective,
+        _call: CollectiveCall<'_>,
+    ) -> Option<Result<()>> {
+        let ends =
+            self.fault == EndpointFault::EndsStartedAtOnce || started.number == self.announced;
+        if ends && self.fault == EndpointFault::EndsStartedBackwards {
+            self.announced -= 1;
+        }
+        ends.then_some(Ok(()))
+    }
+
+    fn offer(&mut self) -> ContextOffer {
+        ContextOffer::NOTHING
+    }
+
+    fn withdraw(&mut self, _offer: ContextOffer) {}
+
+    fn can_start(&self, _place: ContextPlace) -> bool {
+        false
+    }
+}
+
+impl ContextCollectives for BrokenEndpoint {
+    fn announce_by_messages(&mut self, _place: ContextPlace, _call: AgreedCall) -> u32 {
+        match self.fault {
+            EndpointFault::MatchesAll | EndpointFault::MatchesNone => {
+                self.announced += 1;
+                self.announced
+            }
+            _ => 0,
+        }
+    }
+
+    fn find_mismatch(&mut self, _place: ContextPlace, _number: u32) -> Option<Error> {
+        let explanation = "they never match".into();
+        match self.fault {
+            EndpointFault::MatchesNone => Some(Error::MismatchedCollective { explanation }),
+            _ => None,
+        }
+    }
+
+    fn boards(&mut self) -> Option<&mut dyn Boards> {
+        Some(self)
+    }
 }
 
 // SAFETY: only the inner endpoint accesses memory.
@@ -191,52 +254,6 @@ unsafe impl Endpoint for BrokenEndpoint {
         Ok(false)
     }
 
-    fn start_collective(
-        &mut self,
-        place: ContextPlace,
-        _call: &CollectiveCall<'_>,
-    ) -> Option<StartedCollective> {
-        match self.fault {
-            EndpointFault::EndsStartedAtOnce | EndpointFault::EndsStartedBackwards => {
-                self.announced += 1;
-                Some(StartedCollective { place, number: self.announced })
-            }
-            _ => None,
-        }
-    }
-
-    fn advance_collective(
-        &mut self,
-        started: StartedCollective,
-        _call: CollectiveCall<'_>,
-    ) -> Option<Result<()>> {
-        let ends =
-            self.fault == EndpointFault::EndsStartedAtOnce || started.number == self.announced;
-        if ends && self.fault == EndpointFault::EndsStartedBackwards {
-            self.announced -= 1;
-        }
-        ends.then_some(Ok(()))
-    }
-
-    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
-        match self.fault {
-            EndpointFault::MatchesAll | EndpointFault::MatchesNone => {
-                self.announced += 1;
-                self.announced
-            }
-            _ => self.inner.announce_by_messages(place, call),
-        }
-    }
-
-    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
-        let explanation = "they never match".into();
-        match self.fault {
-            EndpointFault::MatchesNone => Some(Error::MismatchedCollective { explanation }),
-            EndpointFault::MatchesAll => None,
-            _ => self.inner.find_mismatch(place, number),
-        }
-    }
-
     fn leave(&mut self) -> Result<()> {
         self.inner.leave()
     }
@@ -263,5 +280,9 @@ unsafe impl Endpoint for BrokenEndpoint {
 
     fn host_memory(&self) -> Option<HostMemory<'_>> {
         Some(HostMemory { arenas: self, host: 0, is_for_windows: true, copies: None })
+    }
+
+    fn context_collectives(&mut self, _place: ContextPlace) -> Option<&mut dyn ContextCollectives> {
+        Some(self)
     }
 }

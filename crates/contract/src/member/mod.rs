@@ -11,7 +11,7 @@ use crate::{
     Destination, Endpoint, Envelope, Error, FabricDescription, Isolation, NewContext,
     OperatingSystem, Posted, Priority, PriorityGranted, Progress, Rank, RankWindow, Readable,
     Reduction, Request, Result, Selector, SharedLine, Source, Status, Tag, TagSelector, Time,
-    WindowCall, Work, Writable, collective, computer_of,
+    WindowCall, Work, Writable, boards_of, collective, computer_of,
 };
 
 /// A process that is one rank of a run: an endpoint, and the operations that a program has posted to it.

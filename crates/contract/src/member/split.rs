@@ -51,7 +51,8 @@ impl<E: Endpoint> Member<'_, E> {
     pub(super) fn split_as(&mut self, colour: Option<u32>, key: i64) -> Result<Option<Context>> {
         let number = self.process.numbers.propose(self.rank() == 0)?;
         let endpoint = &mut self.process.endpoint;
-        let offer = if colour.is_some() { endpoint.offer_context() } else { ContextOffer::NOTHING };
+        let boards = boards_of(endpoint, self.context.place()).filter(|_| colour.is_some());
+        let offer = boards.map_or(ContextOffer::NOTHING, |boards| boards.offer());
         let own = Share { number, offer, colour, key }.to_bytes();
         let mut all = vec![0; SHARE_BYTES * self.size()];
         self.allgather(&own, &mut all)?;

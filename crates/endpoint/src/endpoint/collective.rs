@@ -1,10 +1,10 @@
 //! A collective in the form for fabrics that implement it themselves.
 
 use collectives::plan::CallShape;
-use collectives::{CallId, Collective, ReductionId};
+use collectives::{AgreedCall, CallId, Collective, ReductionId};
 
-use super::ContextPlace;
-use crate::{Readable, Reduction, Writable};
+use super::{ContextOffer, ContextPlace, Endpoint};
+use crate::{Error, Readable, Reduction, Result, Writable};
 
 /// One call of a collective. Roots are ranks of the context. All lengths are in bytes and the same at all members.
 ///
@@ -29,8 +29,69 @@ pub struct CollectiveCall<'a> {
     pub stated_bytes: Option<usize>,
 }
 
+/// The collectives of contexts, as far as a fabric compares the calls of their members.
+pub trait ContextCollectives {
+    /// Announces a collective that the members make by messages; the call is the same at all of them. Returns the number
+    /// to pass to [`find_mismatch`](ContextCollectives::find_mismatch), or 0 if this fabric compares nothing.
+    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32;
+
+    /// Returns why the collective that was announced with `number` can never complete, or `None` if it still can. A
+    /// rank that waits for its messages calls this whenever
+    /// [`is_liveness_check_due`](crate::Endpoint::is_liveness_check_due). Whether the members' next calls succeed again is
+    /// up to the fabric.
+    fn find_mismatch(&mut self, _place: ContextPlace, _number: u32) -> Option<Error> {
+        None
+    }
+
+    /// Asks the members that have left for their calls with this number. Returns whether all have answered, so that
+    /// [`find_mismatch`](ContextCollectives::find_mismatch) knows of each difference to them.
+    fn have_left_compared(&mut self, _place: ContextPlace, _number: u32) -> bool {
+        true
+    }
+
+    /// Returns the boards of the contexts, if this fabric has any.
+    fn boards(&mut self) -> Option<&mut dyn Boards> {
+        None
+    }
+}
+
+/// Memory that the members of a context on one host share for their collectives.
+pub trait Boards {
+    /// Returns this rank's part of a new context. The members exchange their parts, then open the context or withdraw.
+    fn offer(&mut self) -> ContextOffer;
+
+    /// Withdraws an offer for which no context will be created.
+    fn withdraw(&mut self, offer: ContextOffer);
+
+    /// Returns whether [`start`](Boards::start) may start collectives of this context, at all members alike.
+    fn can_start(&self, place: ContextPlace) -> bool;
+
+    /// Starts a collective if that is better than messages; returns `None` otherwise, at all members alike.
+    /// [`advance`](Boards::advance) does all the work. The started collectives of a context end in the order in which they
+    /// were started, and before a later [`collective`](crate::Endpoint::collective), whose `idle` advances them.
+    fn start(
+        &mut self,
+        place: ContextPlace,
+        call: &CollectiveCall<'_>,
+    ) -> Option<StartedCollective>;
+
+    /// Advances a started collective as far as possible without waiting. Returns its outcome once it has ended, with the
+    /// errors of a [`collective`](crate::Endpoint::collective). `call` must be the same each time, and its memory is used
+    /// until then. Must be called after every poll.
+    fn advance(
+        &mut self,
+        started: StartedCollective,
+        call: CollectiveCall<'_>,
+    ) -> Option<Result<()>>;
+}
+
+/// Returns the boards of a context's fabric, if it has any.
+pub fn boards_of<E: Endpoint>(endpoint: &mut E, place: ContextPlace) -> Option<&mut dyn Boards> {
+    endpoint.context_collectives(place)?.boards()
+}
+
 /// A started collective that has not ended: the value that
-/// [`Endpoint::start_collective`](crate::Endpoint::start_collective) returned.
+/// [`Boards::start`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StartedCollective {
     /// The fabric's place of its context.

@@ -12,7 +12,9 @@ mod one_sided;
 mod other_runs;
 mod remote;
 
-pub use collective::{Apply, CollectiveCall, Combine, StartedCollective};
+pub use collective::{
+    Apply, Boards, CollectiveCall, Combine, ContextCollectives, StartedCollective, boards_of,
+};
 pub use computer::{Computer, Conditions, SimulatedTime, computer_of, wait_until_time};
 pub use context::{ContextOffer, ContextPlace, NewContext};
 pub use long_wait::{
@@ -31,8 +33,6 @@ pub use remote::{
     AccessKind, Agent, AgentAnswer, Agents, Arenas, HostMemory, InPlaceReceives, MemoryCopies,
     NetworkMemory, RemoteAccess, RemoteAddress,
 };
-
-use collectives::AgreedCall;
 
 use crate::{Error, FabricDescription, Readable, Result, Time, TimeSpan, Writable};
 
@@ -72,12 +72,6 @@ pub unsafe trait Endpoint: LongWaits + Sized {
         None
     }
 
-    /// Returns whether contexts of ranks of one host have [collectives](Endpoint::collective) of the fabric, and others
-    /// have not.
-    fn has_collectives_inside_hosts(&self) -> bool {
-        false
-    }
-
     // Time.
     /// Returns the time on the clock that all ranks share.
     fn now(&self) -> Time;
@@ -87,19 +81,10 @@ pub unsafe trait Endpoint: LongWaits + Sized {
         None
     }
 
-    // Contexts.
-    /// Returns this rank's part of a new context. The members exchange their parts, then open the context or withdraw.
-    fn offer_context(&mut self) -> ContextOffer {
-        ContextOffer::NOTHING
-    }
-
     /// Returns the connections to other runs, from the first call on, or [`Error::Unsupported`] if the fabric has none.
     fn other_runs(&mut self) -> Result<&mut dyn OtherRuns> {
         Err(other_runs::unsupported())
     }
-
-    /// Withdraws an offer for which no context will be created.
-    fn withdraw_context(&mut self, _offer: ContextOffer) {}
 
     /// Opens a context, whose messages use 2 `number` and 2 `number` + 1. All members make the same call.
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace>;
@@ -239,57 +224,15 @@ pub unsafe trait Endpoint: LongWaits + Sized {
         None
     }
 
-    /// Returns whether [`start_collective`](Endpoint::start_collective) may start collectives of this context, at all
-    /// members alike.
-    fn starts_collectives(&self, _place: ContextPlace) -> bool {
-        false
-    }
-
-    /// Starts a collective if this fabric has something better than messages for it; returns `None` otherwise, at all
-    /// members alike. [`advance_collective`](Endpoint::advance_collective) does all the work. The started collectives
-    /// of a context end in the order in which they were started, and before a later
-    /// [`collective`](Endpoint::collective), whose `idle` advances them.
-    fn start_collective(
-        &mut self,
-        _place: ContextPlace,
-        _call: &CollectiveCall<'_>,
-    ) -> Option<StartedCollective> {
-        None
-    }
-
-    /// Advances a started collective as far as possible without waiting. Returns its outcome once it has ended, with the
-    /// errors of a [`collective`](Endpoint::collective). `call` must be the same each time, and its memory is used until
-    /// then. Must be called after every poll.
-    fn advance_collective(
-        &mut self,
-        _started: StartedCollective,
-        _call: CollectiveCall<'_>,
-    ) -> Option<Result<()>> {
-        None
-    }
-
-    /// Announces a collective that the members make by messages; the call is the same at all of them. Returns the number to pass to [`find_mismatch`](Endpoint::find_mismatch), or 0 if this fabric compares
-    /// nothing.
-    fn announce_by_messages(&mut self, _place: ContextPlace, _call: AgreedCall) -> u32 {
-        0
-    }
-
-    /// Returns why the collective that was announced with `number` can never complete, or `None` if it still can. A
-    /// rank that waits for its messages calls this whenever [`is_liveness_check_due`](Endpoint::is_liveness_check_due).
-    /// Whether the members' next calls succeed again is up to the fabric.
-    fn find_mismatch(&mut self, _place: ContextPlace, _number: u32) -> Option<Error> {
-        None
-    }
-
-    /// Asks the members that have left for their calls with this number. Returns whether all have answered, so that
-    /// [`find_mismatch`](Endpoint::find_mismatch) knows of each difference to them.
-    fn have_left_compared(&mut self, _place: ContextPlace, _number: u32) -> bool {
-        true
-    }
-
     /// Returns whether a liveness check is due after `polls` idle polls.
     fn is_liveness_check_due(&self, polls: u32) -> bool {
         polls.is_multiple_of(1024)
+    }
+
+    /// Returns what this fabric does for the collectives of a context beyond [`collective`](Endpoint::collective), if it
+    /// does anything.
+    fn context_collectives(&mut self, _place: ContextPlace) -> Option<&mut dyn ContextCollectives> {
+        None
     }
 
     // Memory of other ranks.

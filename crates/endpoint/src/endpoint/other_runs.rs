@@ -77,7 +77,7 @@ pub trait OtherRuns {
     /// [`Error::System`] if no process answers there, or the port is not open.
     fn call(&mut self, name: &ProcessName, port: u32) -> Result<Option<usize>>;
 
-    /// Returns this process's part of a new context between runs, as [`offer_context`](crate::Endpoint::offer_context).
+    /// Returns this process's part of a new context between runs, as [`Boards::offer`](crate::Boards::offer).
     ///
     /// # Errors
     /// As for [`own_name`](OtherRuns::own_name).

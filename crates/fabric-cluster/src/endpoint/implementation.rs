@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use contract::{
-    AgreedCall, CollectiveCall, Completion, Computer, Conditions, ContextOffer, ContextPlace,
-    Destination, Endpoint, Envelope, Error, FabricDescription, HostMemory, InPlace,
-    InPlaceReceives, Isolation, MemoryCopies, NewContext, OperatingSystem, Priority,
-    PriorityGranted, Readable, Request, Result, Selector, SharedLine, StartedCollective, Time,
-    TimeSpan, Writable,
+    AgreedCall, Boards, CollectiveCall, Completion, Computer, Conditions, ContextCollectives,
+    ContextOffer, ContextPlace, Destination, Endpoint, Envelope, Error, FabricDescription,
+    HostMemory, InPlace, InPlaceReceives, Isolation, MemoryCopies, NewContext, OperatingSystem,
+    Priority, PriorityGranted, Readable, Request, Result, Selector, SharedLine, StartedCollective,
+    Time, TimeSpan, Writable,
 };
 use engine::Transport;
 use fabric_shm::HostCollectives;
@@ -53,6 +53,68 @@ impl InPlaceReceives for ClusterEndpoint {
     }
 }
 
+impl Boards for ClusterEndpoint {
+    fn offer(&mut self) -> ContextOffer {
+        self.collectives.offer(&self.engine.transport().rings)
+    }
+
+    fn withdraw(&mut self, offer: ContextOffer) {
+        self.collectives.withdraw(&self.engine.transport().rings, offer);
+    }
+
+    fn can_start(&self, place: ContextPlace) -> bool {
+        self.inner_place(place).is_some_and(|place| self.collectives.has_team(place))
+    }
+
+    fn start(
+        &mut self,
+        place: ContextPlace,
+        call: &CollectiveCall<'_>,
+    ) -> Option<StartedCollective> {
+        let place = self.inner_place(place)?;
+        HostCollectives::start(self, place, call)
+    }
+
+    fn advance(
+        &mut self,
+        started: StartedCollective,
+        call: CollectiveCall<'_>,
+    ) -> Option<Result<()>> {
+        HostCollectives::advance(self, started, call)
+    }
+}
+
+impl ContextCollectives for ClusterEndpoint {
+    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
+        let Some(opened) = self.contexts.get(place) else { return 0 };
+        match opened.inner {
+            Some(place) => self.collectives.announce_by_messages(place, call),
+            None => self.engine.announce_by_messages(ContextPlace(opened.number), call),
+        }
+    }
+
+    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
+        let opened = self.contexts.get(place)?;
+        match opened.inner {
+            Some(place) => HostCollectives::find_mismatch(self, place, number),
+            None => self.engine.find_mismatch(ContextPlace(opened.number), number),
+        }
+    }
+
+    fn have_left_compared(&mut self, place: ContextPlace, number: u32) -> bool {
+        match self.contexts.get(place) {
+            Some(Opened { inner: None, number: context }) => {
+                self.engine.have_left_compared(ContextPlace(context), number)
+            }
+            _ => true,
+        }
+    }
+
+    fn boards(&mut self) -> Option<&mut dyn Boards> {
+        Some(self)
+    }
+}
+
 // SAFETY: the memory of requests is used by the two transports alone, each of which uses it as the message engine says:
 // from the start of a transfer until it is done or cancelled, and never after a failure.
 unsafe impl Endpoint for ClusterEndpoint {
@@ -82,21 +144,9 @@ unsafe impl Endpoint for ClusterEndpoint {
         self.description.clone()
     }
 
-    fn has_collectives_inside_hosts(&self) -> bool {
-        true
-    }
-
     #[inline]
     fn now(&self) -> Time {
         self.clock.now()
-    }
-
-    fn offer_context(&mut self) -> ContextOffer {
-        self.collectives.offer(&self.engine.transport().rings)
-    }
-
-    fn withdraw_context(&mut self, offer: ContextOffer) {
-        self.collectives.withdraw(&self.engine.transport().rings, offer);
     }
 
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
@@ -201,52 +251,6 @@ unsafe impl Endpoint for ClusterEndpoint {
         HostCollectives::collective(self, place, call, idle)
     }
 
-    fn starts_collectives(&self, place: ContextPlace) -> bool {
-        self.inner_place(place).is_some_and(|place| self.collectives.has_team(place))
-    }
-
-    fn start_collective(
-        &mut self,
-        place: ContextPlace,
-        call: &CollectiveCall<'_>,
-    ) -> Option<StartedCollective> {
-        let place = self.inner_place(place)?;
-        HostCollectives::start(self, place, call)
-    }
-
-    fn advance_collective(
-        &mut self,
-        started: StartedCollective,
-        call: CollectiveCall<'_>,
-    ) -> Option<Result<()>> {
-        HostCollectives::advance(self, started, call)
-    }
-
-    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
-        let Some(opened) = self.contexts.get(place) else { return 0 };
-        match opened.inner {
-            Some(place) => self.collectives.announce_by_messages(place, call),
-            None => self.engine.announce_by_messages(opened.number, call),
-        }
-    }
-
-    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
-        let opened = self.contexts.get(place)?;
-        match opened.inner {
-            Some(place) => HostCollectives::find_mismatch(self, place, number),
-            None => self.engine.find_mismatch(opened.number, number),
-        }
-    }
-
-    fn have_left_compared(&mut self, place: ContextPlace, number: u32) -> bool {
-        match self.contexts.get(place) {
-            Some(Opened { inner: None, number: context }) => {
-                self.engine.have_left_compared(context, number)
-            }
-            _ => true,
-        }
-    }
-
     fn is_liveness_check_due(&self, polls: u32) -> bool {
         self.engine.is_liveness_check_due(polls)
     }
@@ -293,6 +297,10 @@ unsafe impl Endpoint for ClusterEndpoint {
     }
 
     fn in_place(&mut self) -> Option<&mut dyn InPlaceReceives> {
+        Some(self)
+    }
+
+    fn context_collectives(&mut self, _place: ContextPlace) -> Option<&mut dyn ContextCollectives> {
         Some(self)
     }
 }

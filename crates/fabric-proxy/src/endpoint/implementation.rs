@@ -1,9 +1,10 @@
 //! The contract's endpoint, by requests.
 
 use contract::{
-    AgreedCall, Awaited, ClockQuality, CollectiveCall, Completion, Conditions, ContextPlace,
-    Destination, EAGER_BYTES, Endpoint, Envelope, Error, FabricDescription, HostMemory, NewContext,
-    Readable, Request, Result, Selector, SimulatedTime, Time, TimeSpan, Work, Writable, check_rank,
+    AgreedCall, Awaited, ClockQuality, CollectiveCall, Completion, Conditions, ContextCollectives,
+    ContextPlace, Destination, EAGER_BYTES, Endpoint, Envelope, Error, FabricDescription,
+    HostMemory, NewContext, Readable, Request, Result, Selector, SimulatedTime, Time, TimeSpan,
+    Work, Writable, check_rank,
 };
 
 use super::{ProxyEndpoint, check_length};
@@ -34,6 +35,14 @@ impl SimulatedTime for ProxyEndpoint {
 
     // The other end recognises the messages of collectives by their contexts.
     fn mark_algorithm(&mut self, _begins: bool) {}
+}
+
+impl ContextCollectives for ProxyEndpoint {
+    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
+        // The next call that can return an error returns it.
+        let _ = self.call_ahead(&ProcessRequest::Announce { place, call }, &[]);
+        0
+    }
 }
 
 // SAFETY: the data of a send are copied into the line when it is posted. The memory of a receive is written when a
@@ -232,12 +241,6 @@ unsafe impl Endpoint for ProxyEndpoint {
         if call.collective.has_plans() { self.carry_out(place, call, idle) } else { None }
     }
 
-    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
-        // The next call that can return an error returns it.
-        let _ = self.call_ahead(&ProcessRequest::Announce { place, call }, &[]);
-        0
-    }
-
     fn leave(&mut self) -> Result<()> {
         self.call(&ProcessRequest::Leave, &[]).map(drop)
     }
@@ -296,6 +299,10 @@ unsafe impl Endpoint for ProxyEndpoint {
     fn host_memory(&self) -> Option<HostMemory<'_>> {
         let arenas = self.caller.seat()?;
         Some(HostMemory { arenas, host: 0, is_for_windows: false, copies: None })
+    }
+
+    fn context_collectives(&mut self, _place: ContextPlace) -> Option<&mut dyn ContextCollectives> {
+        Some(self)
     }
 }
 

@@ -223,7 +223,7 @@ impl HostCollectives {
         })
     }
 
-    /// Starts a collective, as [`Endpoint::start_collective`](contract::Endpoint::start_collective). Compiled once for all
+    /// Starts a collective, as [`Boards::start`](contract::Boards::start). Compiled once for all
     /// kinds of calls, as the next function: a call that waits gains nothing from less code here.
     #[inline(never)]
     pub fn start<O: Owner>(
@@ -236,7 +236,7 @@ impl HostCollectives {
         Some(StartedCollective { place, number })
     }
 
-    /// Advances it, as [`Endpoint::advance_collective`](contract::Endpoint::advance_collective).
+    /// Advances it, as [`Boards::advance`](contract::Boards::advance).
     #[inline(never)]
     pub fn advance<O: Owner>(
         owner: &mut O,
@@ -285,13 +285,13 @@ impl HostCollectives {
     }
 
     /// Announces a collective that the members make by messages
-    /// ([`Endpoint::announce_by_messages`](contract::Endpoint::announce_by_messages)).
+    /// ([`ContextCollectives::announce_by_messages`](contract::ContextCollectives::announce_by_messages)).
     pub fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
         self.team_at(place).map_or(0, |team| team.count_call_by_messages(call))
     }
 
     /// Returns why such a collective can never complete
-    /// ([`Endpoint::find_mismatch`](contract::Endpoint::find_mismatch)).
+    /// ([`ContextCollectives::find_mismatch`](contract::ContextCollectives::find_mismatch)).
     pub fn find_mismatch<O: Owner>(
         owner: &mut O,
         place: ContextPlace,

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use collectives::AgreedCall;
 use contract::{
-    CollectiveCall, Completion, Computer, Conditions, ContextOffer, ContextPlace, Destination,
-    Endpoint, Envelope, Error, FabricDescription, HostMemory, InPlace, InPlaceReceives, Isolation,
-    MemoryCopies, NewContext, OperatingSystem, Priority, PriorityGranted, Readable, Request,
-    Result, Selector, SharedLine, StartedCollective, Time, TimeSpan, Writable,
+    Boards, CollectiveCall, Completion, Computer, Conditions, ContextCollectives, ContextOffer,
+    ContextPlace, Destination, Endpoint, Envelope, Error, FabricDescription, HostMemory, InPlace,
+    InPlaceReceives, Isolation, MemoryCopies, NewContext, OperatingSystem, Priority,
+    PriorityGranted, Readable, Request, Result, Selector, SharedLine, StartedCollective, Time,
+    TimeSpan, Writable,
 };
 
 use super::ShmEndpoint;
@@ -44,6 +45,52 @@ impl InPlaceReceives for ShmEndpoint {
     fn give_back(&mut self, message: InPlace) -> Result<()> {
         let (messages, rings) = self.engine.parts_mut();
         rings.give_back(messages, message)
+    }
+}
+
+impl Boards for ShmEndpoint {
+    fn offer(&mut self) -> ContextOffer {
+        self.collectives.offer(self.engine.transport())
+    }
+
+    fn withdraw(&mut self, offer: ContextOffer) {
+        self.collectives.withdraw(self.engine.transport(), offer);
+    }
+
+    fn can_start(&self, place: ContextPlace) -> bool {
+        self.collectives.has_team(place)
+    }
+
+    #[inline]
+    fn start(
+        &mut self,
+        place: ContextPlace,
+        call: &CollectiveCall<'_>,
+    ) -> Option<StartedCollective> {
+        HostCollectives::start(self, place, call)
+    }
+
+    #[inline]
+    fn advance(
+        &mut self,
+        started: StartedCollective,
+        call: CollectiveCall<'_>,
+    ) -> Option<Result<()>> {
+        HostCollectives::advance(self, started, call)
+    }
+}
+
+impl ContextCollectives for ShmEndpoint {
+    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
+        self.collectives.announce_by_messages(place, call)
+    }
+
+    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
+        HostCollectives::find_mismatch(self, place, number)
+    }
+
+    fn boards(&mut self) -> Option<&mut dyn Boards> {
+        Some(self)
     }
 }
 
@@ -87,14 +134,6 @@ unsafe impl Endpoint for ShmEndpoint {
     #[inline]
     fn now(&self) -> Time {
         self.clock.now()
-    }
-
-    fn offer_context(&mut self) -> ContextOffer {
-        self.collectives.offer(self.engine.transport())
-    }
-
-    fn withdraw_context(&mut self, offer: ContextOffer) {
-        self.collectives.withdraw(self.engine.transport(), offer);
     }
 
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace> {
@@ -209,36 +248,6 @@ unsafe impl Endpoint for ShmEndpoint {
         HostCollectives::collective(self, place, call, idle)
     }
 
-    fn starts_collectives(&self, place: ContextPlace) -> bool {
-        self.collectives.has_team(place)
-    }
-
-    #[inline]
-    fn start_collective(
-        &mut self,
-        place: ContextPlace,
-        call: &CollectiveCall<'_>,
-    ) -> Option<StartedCollective> {
-        HostCollectives::start(self, place, call)
-    }
-
-    #[inline]
-    fn advance_collective(
-        &mut self,
-        started: StartedCollective,
-        call: CollectiveCall<'_>,
-    ) -> Option<Result<()>> {
-        HostCollectives::advance(self, started, call)
-    }
-
-    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
-        self.collectives.announce_by_messages(place, call)
-    }
-
-    fn find_mismatch(&mut self, place: ContextPlace, number: u32) -> Option<Error> {
-        HostCollectives::find_mismatch(self, place, number)
-    }
-
     fn is_liveness_check_due(&self, polls: u32) -> bool {
         self.engine.is_liveness_check_due(polls)
     }
@@ -278,6 +287,10 @@ unsafe impl Endpoint for ShmEndpoint {
     }
 
     fn in_place(&mut self) -> Option<&mut dyn InPlaceReceives> {
+        Some(self)
+    }
+
+    fn context_collectives(&mut self, _place: ContextPlace) -> Option<&mut dyn ContextCollectives> {
         Some(self)
     }
 }

@@ -2,9 +2,9 @@
 
 use contract::{
     Agent, Agents, AgreedCall, ClockQuality, CollectiveCall, Completion, Computer, Conditions,
-    ContextPlace, Destination, Endpoint, Envelope, Error, FabricDescription, LongWaits,
-    NetworkMemory, NewContext, Priority, PriorityGranted, Readable, RemoteAccess, Request, Result,
-    Selector, SimulatedTime, Time, TimeSpan, Work, Writable, check_rank,
+    ContextCollectives, ContextPlace, Destination, Endpoint, Envelope, Error, FabricDescription,
+    LongWaits, NetworkMemory, NewContext, Priority, PriorityGranted, Readable, RemoteAccess,
+    Request, Result, Selector, SimulatedTime, Time, TimeSpan, Work, Writable, check_rank,
 };
 
 use super::SimEndpoint;
@@ -91,6 +91,13 @@ impl SimulatedTime for SimEndpoint<'_> {
         } else {
             self.algorithms -= 1;
         }
+    }
+}
+
+impl ContextCollectives for SimEndpoint<'_> {
+    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
+        self.world.borrow_mut().announce_by_messages(self.rank, place, call);
+        0
     }
 }
 
@@ -302,11 +309,6 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         if place == ContextPlace::WORLD { self.own_collective(call, idle) } else { None }
     }
 
-    fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
-        self.world.borrow_mut().announce_by_messages(self.rank, place, call);
-        0
-    }
-
     fn leave(&mut self) -> Result<()> {
         let mut world = self.world.borrow_mut();
         world.check()?;
@@ -339,5 +341,9 @@ unsafe impl Endpoint for SimEndpoint<'_> {
     fn network_memory(&mut self) -> Option<NetworkMemory<'_>> {
         let has_agents = self.world.borrow().windows().is_some();
         has_agents.then_some(NetworkMemory::Agents(self))
+    }
+
+    fn context_collectives(&mut self, _place: ContextPlace) -> Option<&mut dyn ContextCollectives> {
+        Some(self)
     }
 }

@@ -13,7 +13,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{ContextPlace, Endpoint, Error, NewContext, Request, Result, SimulatedTime, Time};
+use contract::{
+    ContextCollectives, ContextPlace, Endpoint, Error, NewContext, Request, Result, SimulatedTime,
+    Time,
+};
 use fabric_proxy::wire::line::Line;
 use fabric_proxy::wire::message::{Data, Writer};
 use fabric_proxy::wire::reply::{Completed, Reply, ReplyKind, Value};

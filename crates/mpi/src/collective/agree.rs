@@ -1,6 +1,6 @@
 //! Agreement of members on a new context.
 
-use contract::{ContextOffer, Endpoint};
+use contract::{ContextOffer, ContextPlace, Endpoint, boards_of};
 
 use super::allgather_bytes;
 use crate::engine::Context;
@@ -38,12 +38,14 @@ impl Proposal {
             return Ok(Proposal { number: 0, offer: endpoint.other_runs()?.offer_between_runs()? });
         }
         let number = engine.propose_context(at.rank == 0)?;
-        Ok(Proposal { number, offer: endpoint.offer_context() })
+        let boards = boards_of(&mut *endpoint, ContextPlace::WORLD);
+        let offer = boards.map_or(ContextOffer::NOTHING, |boards| boards.offer());
+        Ok(Proposal { number, offer })
     }
 
     /// Returns the proposal without an offer, which is withdrawn: the context gets no memory of the fabric.
     pub(crate) fn without_offer<E: Endpoint>(self, at: &CollectiveContext<E>) -> Result<Self> {
-        at.context.engine().endpoint()?.withdraw_context(self.offer);
+        withdraw(&mut *at.context.engine().endpoint()?, self.offer);
         Ok(Proposal { offer: ContextOffer::NOTHING, ..self })
     }
 
@@ -56,6 +58,12 @@ impl Proposal {
         let offer = rest.first_chunk().expect("a proposal has an offer");
         let offer = ContextOffer(u64::from_ne_bytes(*offer));
         Proposal { number: u32::from_ne_bytes(*number), offer }
+    }
+}
+
+fn withdraw<E: Endpoint>(endpoint: &mut E, offer: ContextOffer) {
+    if let Some(boards) = boards_of(endpoint, ContextPlace::WORLD) {
+        boards.withdraw(offer);
     }
 }
 
@@ -127,7 +135,7 @@ impl Agreement {
         }
         let own = self.offers[at.rank];
         if own != ContextOffer::NOTHING {
-            endpoint.withdraw_context(own);
+            withdraw(endpoint, own);
         }
         new.map_or(Ok(()), |new| new.open(endpoint, self.number, &[ContextOffer::NOTHING]))
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use collectives::{Algorithm, Blocks, Call, CallId, HostMap, LibraryCall, Manner, THRESHOLDS};
-use contract::Endpoint;
+use contract::{ContextPlace, Endpoint, boards_of};
 
 use super::agree::Agreement;
 use super::blocks::lengths;
@@ -30,7 +30,9 @@ pub(super) fn run<E: Endpoint + 'static>(collective: &impl CollectiveWork<E>) ->
         return None;
     }
     if context.levels().is_none() {
-        let is_of_use = context.engine().endpoint().ok()?.has_collectives_inside_hosts();
+        // Boards of contexts on several hosts are those inside each.
+        let is_of_use =
+            boards_of(&mut *context.engine().endpoint().ok()?, ContextPlace::WORLD).is_some();
         if !is_of_use || context.count_call() < THRESHOLDS.calls_before_levels {
             return None;
         }

@@ -6,7 +6,9 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use collectives::Manner;
-use contract::{CollectiveCall, ContextPlace, Endpoint, Request as Started, StartedCollective};
+use contract::{
+    CollectiveCall, ContextPlace, Endpoint, Request as Started, StartedCollective, boards_of,
+};
 
 use super::CollectiveWork;
 use crate::engine::{Activity, Context, Engine};
@@ -155,9 +157,8 @@ impl<E: Endpoint> UnderWay<E> {
             return None;
         }
         let (place, packed) = (at.place()?, collective.packed()?);
-        let mut started = None;
-        collective
-            .hand_over(&packed, &mut |call| started = endpoint.start_collective(place, &call));
+        let (boards, mut started) = (boards_of(endpoint, place)?, None);
+        collective.hand_over(&packed, &mut |call| started = boards.start(place, &call));
         let (at, started) = (at.clone(), started?);
         at.count_started();
         let outcome = RefCell::new(Ok(()));
@@ -171,9 +172,11 @@ impl<E: Endpoint> UnderWay<E> {
             return;
         }
         let mut outcome = None;
-        collective.hand_over(&self.packed, &mut |call| {
-            outcome = endpoint.advance_collective(self.started, call);
-        });
+        if let Some(boards) = boards_of(endpoint, self.started.place) {
+            collective.hand_over(&self.packed, &mut |call| {
+                outcome = boards.advance(self.started, call);
+            });
+        }
         let Some(outcome) = outcome else { return };
         let outcome = collective.end(&self.packed, outcome.map_err(Into::into));
         let closed = self.at.count_ended(endpoint);

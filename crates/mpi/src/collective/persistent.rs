@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use collectives::{CallId, LibraryCall, Manner};
-use contract::Endpoint;
+use contract::{Endpoint, boards_of};
 
 use super::agree::{Agreement, Proposal};
 use super::native::{self, AnyCollectiveWork};
@@ -32,7 +32,8 @@ impl<E: Endpoint + 'static> OwnContext<E> {
     pub(super) fn of(collective: &dyn AnyCollectiveWork<E>) -> Result<Option<Self>> {
         let of = collective.context();
         let Some(place) = of.place() else { return Ok(None) };
-        let is_started = of.engine().endpoint()?.starts_collectives(place);
+        let is_started = boards_of(&mut *of.engine().endpoint()?, place)
+            .is_some_and(|boards| boards.can_start(place));
         if !is_started || of.two_groups().is_some() || collective.packed().is_none() {
             return Ok(None);
         }

@@ -43,8 +43,10 @@ impl<E: Endpoint> CollectiveContext<E> {
         let call = call.into();
         let call_id = call.id;
         // A user's operation that calls back gets here while the endpoint is in use, and fails a little later.
-        let announce =
-            |place| Some(context.engine().endpoint().ok()?.announce_by_messages(place, call));
+        let announce = |place| {
+            let mut endpoint = context.engine().endpoint().ok()?;
+            Some(endpoint.context_collectives(place)?.announce_by_messages(place, call))
+        };
         let tag = context.next_tag(call_id.for_tag());
         let root = call_id.root();
         let name = if call_id.is_of_library() { "" } else { call_id.name() };
@@ -260,7 +262,10 @@ impl<E: Endpoint> Schedule<E> {
     #[cold]
     fn compare_with_those_that_left(&mut self, endpoint: &mut E) {
         let place = self.at.context.place();
-        let have_all = place.is_none_or(|place| endpoint.have_left_compared(place, self.at.number));
+        let have_all = place.is_none_or(|place| {
+            let collectives = endpoint.context_collectives(place);
+            collectives.is_none_or(|all| all.have_left_compared(place, self.at.number))
+        });
         self.give_up_if_mismatched(endpoint);
         if have_all {
             self.compared.set(Compared::Yes);
@@ -271,7 +276,8 @@ impl<E: Endpoint> Schedule<E> {
     #[cold]
     fn give_up_if_mismatched(&mut self, endpoint: &mut E) {
         let Some(place) = self.at.context.place() else { return };
-        let found = endpoint.find_mismatch(place, self.at.number);
+        let collectives = endpoint.context_collectives(place);
+        let found = collectives.and_then(|all| all.find_mismatch(place, self.at.number));
         let Some(error) = found else { return };
         self.note(Err(error.into()));
         self.rounds = Rc::default();
