@@ -8,8 +8,8 @@ use super::check::{contents, ensure, expect, expect_contents};
 use super::endpoint_case::EndpointCase;
 use super::{mismatch, started, windows};
 use contract::{
-    BETWEEN_RUNS, Completion, Destination, Endpoint, Envelope, Readable, Request, Result, Selector,
-    Writable,
+    BETWEEN_RUNS, Completion, Destination, Endpoint, Envelope, LongWaits, Readable, Request,
+    Result, Selector, Writable,
 };
 
 /// Returns all cases.
@@ -261,12 +261,16 @@ fn contexts<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     Ok(())
 }
 
+fn leave<E: Endpoint>(endpoint: &mut E) -> Result<()> {
+    endpoint.long_waits().map_or(Ok(()), |waits| waits.leave())
+}
+
 /// All ranks but 0 leave, and rank 0 must see it: receives that can no longer match cannot complete, and earlier
 /// messages still arrive. After rank 0 has left too, joint work continues: a message to each rank that left before.
 fn left<E: Endpoint>(endpoint: &mut E) -> Result<()> {
     if endpoint.rank() > 0 {
         endpoint.send(to_rank(0, TAG), &[endpoint.rank() as u8])?;
-        endpoint.leave()?;
+        leave(endpoint)?;
         let mut room = [0; 1];
         endpoint.receive(selector(Some(0), Some(TAG)), &mut room)?;
         return expect("what was sent after all had left", [0xed], room);
@@ -278,18 +282,27 @@ fn left<E: Endpoint>(endpoint: &mut E) -> Result<()> {
         endpoint.receive(selector(Some(rank), Some(TAG)), &mut room)?;
         expect("what a rank sent before it left", [rank as u8], room)?;
     }
-    while !(endpoint.none_will_send(selector(None, None)) && endpoint.cannot_complete(waits)) {
+    let has_ended = |endpoint: &mut E| {
+        let of_all = |one: &mut dyn LongWaits| {
+            one.none_will_send(selector(None, None)) && one.cannot_complete(waits)
+        };
+        endpoint.long_waits().is_some_and(of_all)
+    };
+    while !has_ended(endpoint) {
         endpoint.progress()?;
     }
-    ensure(endpoint.any_has_left(), || "all others have left, and nobody has".into())?;
+    let any_has_left = endpoint.long_waits().is_some_and(|one| one.any_has_left());
+    ensure(any_has_left, || "all others have left, and nobody has".into())?;
     expect(
         "whether a receive that cannot complete is cancelled",
         true,
         endpoint.cancel_receive(waits),
     )?;
-    endpoint.leave()?;
+    leave(endpoint)?;
     for rank in 1..endpoint.size() {
-        ensure(!endpoint.none_will_send(selector(Some(rank), None)), || {
+        let waits = endpoint.long_waits();
+        let is_gone = waits.is_some_and(|one| one.none_will_send(selector(Some(rank), None)));
+        ensure(!is_gone, || {
             format!("rank {rank} takes part in what all do together, and is called gone")
         })?;
         endpoint.send(to_rank(rank, TAG), &[0xed])?;

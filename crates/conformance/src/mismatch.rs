@@ -43,6 +43,10 @@ fn find_mismatch<E: Endpoint>(endpoint: &mut E, number: u32) -> Option<Error> {
     endpoint.context_collectives(ContextPlace::WORLD)?.find_mismatch(ContextPlace::WORLD, number)
 }
 
+fn is_check_due<E: Endpoint>(endpoint: &mut E, polls: u32) -> bool {
+    endpoint.long_waits().is_some_and(|waits| waits.is_check_due(polls))
+}
+
 /// Checks for a mismatch of a call whenever a liveness check is due in a wait, until there were `enough` checks or one
 /// was found.
 fn wait_for_mismatch<E: Endpoint>(
@@ -53,7 +57,7 @@ fn wait_for_mismatch<E: Endpoint>(
     let (mut polls, mut found) = (0, None);
     endpoint.wait_until(&mut |endpoint| {
         polls += 1;
-        if endpoint.is_liveness_check_due(polls) {
+        if is_check_due(endpoint, polls) {
             found = find_mismatch(endpoint, number);
         }
         found.is_some() || enough(endpoint, polls)
@@ -75,7 +79,7 @@ pub(super) fn late<E: Endpoint>(endpoint: &mut E) -> Result<()> {
         if number != 0 {
             let mut checks = 0;
             let has_looked = |endpoint: &mut E, polls| {
-                checks += u32::from(endpoint.is_liveness_check_due(polls));
+                checks += u32::from(is_check_due(endpoint, polls));
                 checks == CHECKS
             };
             let found = wait_for_mismatch(endpoint, number, has_looked)?;

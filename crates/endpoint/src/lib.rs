@@ -38,7 +38,7 @@ pub use endpoint::{
     NewContext, OneSided, OneSidedOperation, OpenedBetweenRuns, OtherEnds, OtherRuns, ProcessName,
     REPORT_INTERVAL, RememberedCall, RemoteAccess, RemoteAddress, RemotePlace, Request, Selector,
     SimulatedTime, StartedCollective, WaitPlace, WaitReports, boards_of, computer_of, end_together,
-    receive_in_turn, receive_together, wait_until_time,
+    give_up_on, receive_in_turn, receive_together, wait_reports, wait_until_time,
 };
 pub use error::{Error, Result};
 pub use in_place::InPlace;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use contract::{
     Completion, Computer, Conditions, ContextCollectives, ContextPlace, Destination, Endpoint,
-    Envelope, Error, FabricDescription, HostMemory, LongWaits, NetworkMemory, NewContext,
-    OperatingSystem, Priority, PriorityGranted, Process, Readable, Request, Result, Selector, Time,
-    TimeSpan, WaitPlace, WaitReports, Writable, receive_in_turn, receive_together,
+    Envelope, FabricDescription, HostMemory, LongWaits, NetworkMemory, NewContext, OperatingSystem,
+    Priority, PriorityGranted, Process, Readable, Request, Result, Selector, Time, Writable,
+    receive_in_turn, receive_together,
 };
 use hosts::{Clock, LocalClock, Placement};
 use launcher::Seat;
@@ -101,16 +101,6 @@ impl<T: Transport> TransportEndpoint<T> {
     /// Returns this rank's seat, if the launcher of this host has started it.
     pub fn seat(&self) -> Option<&Seat> {
         self.engine.transport().seat()
-    }
-}
-
-impl<T: Transport> LongWaits for TransportEndpoint<T> {
-    fn wait_reports(&self) -> Option<&dyn WaitReports> {
-        self.seat().map(|seat| seat as _)
-    }
-
-    fn report_wait(&mut self, place: WaitPlace) {
-        self.engine.report_wait(place);
     }
 }
 
@@ -241,10 +231,6 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
         self.engine.wait_any(requests)
     }
 
-    fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
-        self.engine.sleep_a_while(Duration::from_nanos(longest.as_ps() / 1000))
-    }
-
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
         MessageEngine::wait_until(self, |endpoint| &mut endpoint.engine, done)
     }
@@ -283,33 +269,6 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
         Ok(cut)
     }
 
-    fn is_liveness_check_due(&self, polls: u32) -> bool {
-        self.engine.is_liveness_check_due(polls)
-    }
-
-    fn leave(&mut self) -> Result<()> {
-        self.engine.leave()
-    }
-
-    #[inline]
-    fn any_has_left(&self) -> bool {
-        self.engine.any_has_left()
-    }
-
-    fn cannot_complete(&self, request: Request) -> bool {
-        self.engine.note_request(request);
-        self.engine.cannot_complete(request)
-    }
-
-    fn none_will_send(&self, selector: Selector) -> bool {
-        self.engine.note_probe(selector);
-        self.engine.none_will_send(&selector)
-    }
-
-    fn give_up_on(&mut self, request: Request) -> Error {
-        self.engine.give_up_on(request)
-    }
-
     fn finish(self, outcome: Result<()>) -> i32 {
         self.engine.finish(outcome)
     }
@@ -325,6 +284,10 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
     }
 
     fn context_collectives(&mut self, _place: ContextPlace) -> Option<&mut dyn ContextCollectives> {
+        Some(&mut self.engine)
+    }
+
+    fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
         Some(&mut self.engine)
     }
 }

@@ -5,8 +5,12 @@
 //! requests are noted.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
 
-use contract::{Awaited, Envelope, Request, Selector, WaitPlace};
+use contract::{
+    Awaited, Envelope, Error, LongWaits, Request, Result, Selector, TimeSpan, WaitPlace,
+    WaitReports,
+};
 use launcher::{Backoff, PollState, Seat};
 
 use crate::transfer::Direction;
@@ -97,7 +101,52 @@ impl<T: Transport> MessageEngine<T> {
     }
 }
 
+impl<T: Transport> LongWaits for MessageEngine<T> {
+    fn leave(&mut self) -> Result<()> {
+        MessageEngine::leave(self)
+    }
+
+    fn any_has_left(&mut self) -> bool {
+        MessageEngine::any_has_left(self)
+    }
+
+    fn cannot_complete(&mut self, request: Request) -> bool {
+        self.note_request(request);
+        MessageEngine::cannot_complete(self, request)
+    }
+
+    fn none_will_send(&mut self, selector: Selector) -> bool {
+        self.note_probe(selector);
+        MessageEngine::none_will_send(self, &selector)
+    }
+
+    fn give_up_on(&mut self, request: Request) -> Error {
+        MessageEngine::give_up_on(self, request)
+    }
+
+    fn is_check_due(&mut self, polls: u32) -> bool {
+        self.is_liveness_check_due(polls)
+    }
+
+    fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
+        MessageEngine::sleep_a_while(self, Duration::from_nanos(longest.as_ps() / 1000))
+    }
+
+    fn reports(&mut self) -> Option<&dyn WaitReports> {
+        self.seat().map(|seat| seat as _)
+    }
+
+    fn report(&mut self, place: WaitPlace) {
+        self.report_wait(place);
+    }
+}
+
 impl Messages {
+    /// Returns whether this rank has declared that it sends and receives no messages of its own any more.
+    pub fn has_left(&self) -> bool {
+        self.has_left
+    }
+
     /// Returns what the message of a transfer that is not done waits for.
     pub fn awaited_by(&self, request: Request) -> Option<Awaited> {
         let transfer = &self.transfers[request];

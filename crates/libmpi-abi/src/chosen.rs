@@ -11,7 +11,7 @@ use contract::{
     CollectiveCall, Completion, Computer, Conditions, ContextCollectives, ContextPlace,
     Destination, Endpoint, Envelope, Error, FabricDescription, HostMemory, LongWaits,
     NetworkMemory, NewContext, OtherRuns, Readable, Request, Result, Selector, SimulatedTime, Time,
-    TimeSpan, WaitPlace, WaitReports, Writable,
+    TimeSpan, WaitPlace, WaitReports, Writable, wait_reports,
 };
 
 use launched::rare;
@@ -20,13 +20,66 @@ use others::{is_between_runs, is_of_others, of_others, within};
 pub(crate) use pointer::Chosen;
 use pointer::with;
 
+/// Evaluates an expression with the waits of the fabric, or the other one if it has none.
+macro_rules! of_fabric {
+    ($chosen:expr, $waits:ident => $body:expr, $other:expr) => {
+        with!($chosen, mut endpoint => match endpoint.long_waits() {
+            Some($waits) => $body,
+            None => $other,
+        })
+    };
+}
+
+/// The waits of a rank with connections to other runs.
 impl LongWaits for Chosen {
-    fn wait_reports(&self) -> Option<&dyn WaitReports> {
-        with!(self, endpoint => endpoint.wait_reports())
+    fn leave(&mut self) -> Result<()> {
+        self.others_mut().leave()?;
+        of_fabric!(self, waits => waits.leave(), Ok(()))
     }
 
-    fn report_wait(&mut self, place: WaitPlace) {
-        with!(self, mut endpoint => endpoint.report_wait(place));
+    fn any_has_left(&mut self) -> bool {
+        self.others().has(fabric_tcp::OtherProcesses::any_has_left)
+            || of_fabric!(self, waits => waits.any_has_left(), false)
+    }
+
+    fn cannot_complete(&mut self, request: Request) -> bool {
+        if is_of_others(request) {
+            return self.others().has(|processes| processes.cannot_complete(within(request)));
+        }
+        of_fabric!(self, waits => waits.cannot_complete(request), false)
+    }
+
+    fn none_will_send(&mut self, selector: Selector) -> bool {
+        if is_between_runs(selector.context) {
+            return self.others().has(|processes| processes.none_will_send(selector));
+        }
+        of_fabric!(self, waits => waits.none_will_send(selector), false)
+    }
+
+    fn give_up_on(&mut self, request: Request) -> Error {
+        if is_of_others(request) {
+            return self.others_mut().expect_mut().give_up_on(within(request));
+        }
+        with!(self, mut endpoint => contract::give_up_on(endpoint, request))
+    }
+
+    fn is_check_due(&mut self, polls: u32) -> bool {
+        of_fabric!(self, waits => waits.is_check_due(polls), false)
+    }
+
+    fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
+        if self.poll_others() {
+            return Ok(true);
+        }
+        of_fabric!(self, waits => waits.sleep_a_while(longest), Ok(true))
+    }
+
+    fn reports(&mut self) -> Option<&dyn WaitReports> {
+        with!(self, mut endpoint => wait_reports(endpoint))
+    }
+
+    fn report(&mut self, place: WaitPlace) {
+        of_fabric!(self, waits => waits.report(place), ());
     }
 }
 
@@ -159,13 +212,6 @@ unsafe impl Endpoint for Chosen {
         with!(self, mut endpoint => endpoint.progress())
     }
 
-    fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
-        if self.others().are_any() && self.poll_others() {
-            return Ok(true);
-        }
-        with!(self, mut endpoint => endpoint.sleep_a_while(longest))
-    }
-
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         if self.others().are_any() {
             rare();
@@ -238,45 +284,6 @@ unsafe impl Endpoint for Chosen {
         Ok(self)
     }
 
-    fn is_liveness_check_due(&self, polls: u32) -> bool {
-        with!(self, endpoint => endpoint.is_liveness_check_due(polls))
-    }
-
-    fn leave(&mut self) -> Result<()> {
-        self.others_mut().leave()?;
-        with!(self, mut endpoint => endpoint.leave())
-    }
-
-    #[inline(always)]
-    fn any_has_left(&self) -> bool {
-        if self.others().has(fabric_tcp::OtherProcesses::any_has_left) {
-            rare();
-            return true;
-        }
-        with!(self, endpoint => endpoint.any_has_left())
-    }
-
-    fn cannot_complete(&self, request: Request) -> bool {
-        if is_of_others(request) {
-            return self.others().has(|processes| processes.cannot_complete(within(request)));
-        }
-        with!(self, endpoint => endpoint.cannot_complete(request))
-    }
-
-    fn none_will_send(&self, selector: Selector) -> bool {
-        if is_between_runs(selector.context) {
-            return self.others().has(|processes| processes.none_will_send(selector));
-        }
-        with!(self, endpoint => endpoint.none_will_send(selector))
-    }
-
-    fn give_up_on(&mut self, request: Request) -> Error {
-        if is_of_others(request) {
-            return self.others_mut().expect_mut().give_up_on(within(request));
-        }
-        with!(self, mut endpoint => endpoint.give_up_on(request))
-    }
-
     fn finish(mut self, outcome: Result<()>) -> i32 {
         let outcome = outcome.and_then(|()| self.end_with_others());
         self.finish_fabric(outcome)
@@ -296,5 +303,14 @@ unsafe impl Endpoint for Chosen {
             return None;
         }
         with!(self, mut endpoint => endpoint.context_collectives(place))
+    }
+
+    #[inline(always)]
+    fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
+        if self.others().are_any() {
+            rare();
+            return Some(self);
+        }
+        with!(self, mut endpoint => endpoint.long_waits())
     }
 }

@@ -5,7 +5,9 @@ use std::fmt;
 use std::rc::Rc;
 use std::str::FromStr;
 
-use contract::{Completion, Destination, Endpoint, MEETING_CONTEXT, ProcessName, Selector};
+use contract::{
+    Completion, Destination, Endpoint, LongWaits, MEETING_CONTEXT, ProcessName, Selector,
+};
 
 use crate::communicator::{Bridge, reach_all};
 use crate::engine::{Context, Engine};
@@ -149,7 +151,8 @@ impl<E: Endpoint + 'static> Meetings<E> {
         let data = message.readable(0..TAG_BYTES);
         let started = endpoint.post_send(to, data, Completion::Local)?;
         drop(endpoint);
-        let unsatisfiable = |endpoint: &E| endpoint.cannot_complete(started).then_some(started);
+        let unsatisfiable =
+            |waits: &mut dyn LongWaits| waits.cannot_complete(started).then_some(started);
         self.engine().wait_for(&mut |endpoint| endpoint.is_done(started), &unsatisfiable)?;
         self.engine().endpoint()?.end(started);
         Ok(Bridge { context: self.context.clone(), leader, tag })

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use contract::{
     CollectiveCall, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint,
-    Envelope, Error, FabricDescription, NewContext, Readable, Request, Result, Selector,
+    Envelope, Error, FabricDescription, LongWaits, NewContext, Readable, Request, Result, Selector,
     SimulatedTime, Time, Work, Writable,
 };
 
@@ -80,8 +80,6 @@ impl<E: Endpoint> ServingEndpoint<E> {
         Ok(self.endpoint.end(request))
     }
 }
-
-impl<E> contract::LongWaits for ServingEndpoint<E> {}
 
 /// The time of the endpoint inside. What a recorded rank has computed is an event of its own.
 impl<E: Endpoint> SimulatedTime for ServingEndpoint<E> {
@@ -259,27 +257,11 @@ unsafe impl<E: Endpoint> Endpoint for ServingEndpoint<E> {
         endpoint.collective(place, call, &mut |endpoint| duties.advance(endpoint, operations))
     }
 
-    fn leave(&mut self) -> Result<()> {
-        self.endpoint.leave()
-    }
-
-    fn any_has_left(&self) -> bool {
-        self.endpoint.any_has_left()
-    }
-
-    fn cannot_complete(&self, request: Request) -> bool {
-        self.endpoint.cannot_complete(request)
-    }
-
-    fn none_will_send(&self, selector: Selector) -> bool {
-        self.endpoint.none_will_send(selector)
-    }
-
-    fn give_up_on(&mut self, request: Request) -> Error {
-        self.endpoint.give_up_on(request)
-    }
-
     fn finish(self, outcome: Result<()>) -> i32 {
         self.endpoint.finish(outcome)
+    }
+
+    fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
+        self.endpoint.long_waits()
     }
 }

@@ -172,15 +172,16 @@ impl Window {
     /// Fails if the member that excludes others has left the run. `holder` reads which member that is.
     pub(super) fn check_holder<E: Endpoint>(
         &self,
-        endpoint: &E,
+        endpoint: &mut E,
         holder: impl Fn() -> Option<Untrusted<usize>>,
     ) -> Result<()> {
-        if !endpoint.any_has_left() {
+        let Some(waits) = endpoint.long_waits() else { return Ok(()) };
+        if !waits.any_has_left() {
             return Ok(());
         }
         let has_left = |member: usize| {
             let source = Some(self.targets[member].rank as u32);
-            endpoint.none_will_send(Selector { context: self.context, source, tag: None })
+            waits.none_will_send(Selector { context: self.context, source, tag: None })
         };
         let member = || holder().and_then(|member| self.member(member));
         match left_with_lock(member, has_left) {
@@ -250,7 +251,7 @@ impl Window {
 /// lock, and then left, between the first reading and that of its state.
 fn left_with_lock(
     holder: impl Fn() -> Option<usize>,
-    has_left: impl Fn(usize) -> bool,
+    has_left: impl FnOnce(usize) -> bool,
 ) -> Option<usize> {
     let member = holder()?;
     (has_left(member) && holder() == Some(member)).then_some(member)

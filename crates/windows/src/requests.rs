@@ -3,8 +3,8 @@
 use super::wire::{self, Kind};
 use super::{Stretch, Window};
 use endpoint::{
-    Completion, Destination, Endpoint, Error, NetworkMemory, Readable, Request, Result, Selector,
-    Writable,
+    Completion, Destination, Endpoint, Error, LongWaits, NetworkMemory, Readable, Request, Result,
+    Selector, Writable,
 };
 
 /// Tags of a window's messages: requests to serving members, then answers by ticket. Those in between belong to the
@@ -217,12 +217,12 @@ impl Window {
     }
 
     /// Returns a message that can never arrive because the member that must send it has left the run.
-    pub fn unsatisfiable<E: Endpoint>(&self, endpoint: &E) -> Option<Request> {
+    pub fn unsatisfiable(&self, waits: &mut dyn LongWaits) -> Option<Request> {
         let waiting = self.pending_requests.waiting.iter();
         let answers =
             waiting.filter_map(|&one| self.pending_requests.pending[one as usize].as_ref());
         let mut awaited = answers.flat_map(|one| one.awaited().iter().copied());
-        awaited.find(|&request| endpoint.cannot_complete(request))
+        awaited.find(|&request| waits.cannot_complete(request))
     }
 }
 

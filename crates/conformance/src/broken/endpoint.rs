@@ -64,8 +64,6 @@ impl BrokenEndpoint {
     }
 }
 
-impl LongWaits for BrokenEndpoint {}
-
 #[allow(unsafe_code)]
 impl Arenas for BrokenEndpoint {
     fn place_of(&self, memory: *const u8, bytes: usize) -> Option<u64> {
@@ -148,6 +146,28 @@ impl ContextCollectives for BrokenEndpoint {
 
     fn boards(&mut self) -> Option<&mut dyn Boards> {
         Some(self)
+    }
+}
+
+impl LongWaits for BrokenEndpoint {
+    fn leave(&mut self) -> Result<()> {
+        self.inner.leave()
+    }
+
+    fn any_has_left(&mut self) -> bool {
+        self.fault != EndpointFault::NobodyLeaves && self.inner.any_has_left()
+    }
+
+    fn cannot_complete(&mut self, request: Request) -> bool {
+        self.inner.cannot_complete(request)
+    }
+
+    fn none_will_send(&mut self, selector: Selector) -> bool {
+        self.inner.none_will_send(selector)
+    }
+
+    fn give_up_on(&mut self, request: Request) -> Error {
+        self.inner.give_up_on(request)
     }
 }
 
@@ -254,26 +274,6 @@ unsafe impl Endpoint for BrokenEndpoint {
         Ok(false)
     }
 
-    fn leave(&mut self) -> Result<()> {
-        self.inner.leave()
-    }
-
-    fn any_has_left(&self) -> bool {
-        self.fault != EndpointFault::NobodyLeaves && self.inner.any_has_left()
-    }
-
-    fn cannot_complete(&self, request: Request) -> bool {
-        self.inner.cannot_complete(request)
-    }
-
-    fn none_will_send(&self, selector: Selector) -> bool {
-        self.inner.none_will_send(selector)
-    }
-
-    fn give_up_on(&mut self, request: Request) -> Error {
-        self.inner.give_up_on(request)
-    }
-
     fn finish(self, outcome: Result<()>) -> i32 {
         self.inner.finish(outcome)
     }
@@ -283,6 +283,10 @@ unsafe impl Endpoint for BrokenEndpoint {
     }
 
     fn context_collectives(&mut self, _place: ContextPlace) -> Option<&mut dyn ContextCollectives> {
+        Some(self)
+    }
+
+    fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
         Some(self)
     }
 }

@@ -27,8 +27,6 @@ impl ReferenceEndpoint {
     }
 }
 
-impl LongWaits for ReferenceEndpoint {}
-
 /// The ranks are threads, so an address is a place.
 #[allow(unsafe_code)]
 impl Arenas for ReferenceEndpoint {
@@ -50,6 +48,39 @@ impl Arenas for ReferenceEndpoint {
 impl Computer for ReferenceEndpoint {
     fn shared_line(&self) -> Option<&dyn SharedLine> {
         Some(self)
+    }
+}
+
+impl LongWaits for ReferenceEndpoint {
+    fn leave(&mut self) -> Result<()> {
+        self.machine.leave(self.rank);
+        Ok(())
+    }
+
+    fn any_has_left(&mut self) -> bool {
+        (0..self.size()).any(|rank| self.machine.has_left(rank))
+    }
+
+    fn cannot_complete(&mut self, request: Request) -> bool {
+        let gone = |&rank: &usize| self.machine.is_gone(self.rank, rank);
+        let needs = self.machine.needs(self.rank, request);
+        needs.is_some_and(|needs| !needs.is_empty() && needs.iter().all(gone))
+    }
+
+    fn none_will_send(&mut self, selector: Selector) -> bool {
+        let gone = |rank: usize| self.machine.is_gone(self.rank, rank);
+        match selector.source {
+            Some(source) => gone(source as usize),
+            None => self.size() > 1 && (0..self.size()).all(|rank| rank == self.rank || gone(rank)),
+        }
+    }
+
+    fn give_up_on(&mut self, request: Request) -> Error {
+        let rank = self.machine.needs(self.rank, request).and_then(|needs| needs.first().copied());
+        let error =
+            Error::RankDied { rank: rank.unwrap_or(self.rank), how: "its program ended".into() };
+        self.machine.fail(self.rank, error.clone());
+        error
     }
 }
 
@@ -170,37 +201,6 @@ unsafe impl Endpoint for ReferenceEndpoint {
         Ok(())
     }
 
-    fn leave(&mut self) -> Result<()> {
-        self.machine.leave(self.rank);
-        Ok(())
-    }
-
-    fn any_has_left(&self) -> bool {
-        (0..self.size()).any(|rank| self.machine.has_left(rank))
-    }
-
-    fn cannot_complete(&self, request: Request) -> bool {
-        let gone = |&rank: &usize| self.machine.is_gone(self.rank, rank);
-        let needs = self.machine.needs(self.rank, request);
-        needs.is_some_and(|needs| !needs.is_empty() && needs.iter().all(gone))
-    }
-
-    fn none_will_send(&self, selector: Selector) -> bool {
-        let gone = |rank: usize| self.machine.is_gone(self.rank, rank);
-        match selector.source {
-            Some(source) => gone(source as usize),
-            None => self.size() > 1 && (0..self.size()).all(|rank| rank == self.rank || gone(rank)),
-        }
-    }
-
-    fn give_up_on(&mut self, request: Request) -> Error {
-        let rank = self.machine.needs(self.rank, request).and_then(|needs| needs.first().copied());
-        let error =
-            Error::RankDied { rank: rank.unwrap_or(self.rank), how: "its program ended".into() };
-        self.machine.fail(self.rank, error.clone());
-        error
-    }
-
     fn finish(self, outcome: Result<()>) -> i32 {
         match outcome {
             Ok(()) => {
@@ -216,6 +216,10 @@ unsafe impl Endpoint for ReferenceEndpoint {
 
     fn host_memory(&self) -> Option<HostMemory<'_>> {
         Some(HostMemory { arenas: self, host: 0, is_for_windows: true, copies: None })
+    }
+
+    fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
+        Some(self)
     }
 }
 

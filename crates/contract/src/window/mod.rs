@@ -8,6 +8,7 @@ use std::ptr::NonNull;
 use crate::{
     Action, Arithmetic, Completion, Context, Destination, Endpoint, Error, LockAttempt, Readable,
     Request, Result, Selector, Stretch, Ticket, Update, Window, WindowOffer, WindowPart, Writable,
+    give_up_on,
 };
 
 /// Tags of a fence's rounds, between those of a window's requests and answers.
@@ -214,8 +215,10 @@ impl RankWindow {
     fn advance_over<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
         endpoint.progress()?;
         self.window.advance(endpoint)?;
-        if let Some(request) = self.window.unsatisfiable(endpoint) {
-            return Err(endpoint.give_up_on(request));
+        if let Some(waits) = endpoint.long_waits()
+            && let Some(request) = self.window.unsatisfiable(waits)
+        {
+            return Err(waits.give_up_on(request));
         }
         self.check_others(endpoint)?;
         if !endpoint.conditions().every_rank_has_a_processor {
@@ -295,13 +298,15 @@ impl RankWindow {
                 failed = Err(error);
                 true
             });
-            if !is_done && endpoint.any_has_left() {
-                let of_ours = requests.iter().copied().find(|&one| endpoint.cannot_complete(one));
-                unsatisfiable = of_ours.or_else(|| self.window.unsatisfiable(endpoint));
+            if let Some(waits) = endpoint.long_waits().filter(|_| !is_done)
+                && waits.any_has_left()
+            {
+                let of_ours = requests.iter().copied().find(|&one| waits.cannot_complete(one));
+                unsatisfiable = of_ours.or_else(|| self.window.unsatisfiable(waits));
             }
             is_done || unsatisfiable.is_some()
         })?;
-        unsatisfiable.map_or(failed, |request| Err(endpoint.give_up_on(request)))
+        unsatisfiable.map_or(failed, |request| Err(give_up_on(endpoint, request)))
     }
 
     /// As `wait`, for events that other members cause without a message, unless they do so `by_message`.
@@ -332,9 +337,10 @@ impl RankWindow {
     }
 
     /// Fails if all others have left the run, because no member can cause the awaited event.
-    fn check_others<E: Endpoint>(&self, endpoint: &E) -> Result<()> {
+    fn check_others<E: Endpoint>(&self, endpoint: &mut E) -> Result<()> {
         let others = Selector { context: self.context.of_programs(), source: None, tag: None };
-        if self.members.len() > 1 && endpoint.any_has_left() && endpoint.none_will_send(others) {
+        let waits = endpoint.long_waits().filter(|_| self.members.len() > 1);
+        if waits.is_some_and(|waits| waits.any_has_left() && waits.none_will_send(others)) {
             let rank = self.members[usize::from(self.me == 0)];
             let before = "what another rank waits for at a window".into();
             return Err(Error::RankEnded { rank, before });

@@ -37,7 +37,7 @@ pub trait ContextCollectives {
 
     /// Returns why the collective that was announced with `number` can never complete, or `None` if it still can. A
     /// rank that waits for its messages calls this whenever
-    /// [`is_liveness_check_due`](crate::Endpoint::is_liveness_check_due). Whether the members' next calls succeed again is
+    /// [`is_check_due`](crate::LongWaits::is_check_due). Whether the members' next calls succeed again is
     /// up to the fabric.
     fn find_mismatch(&mut self, _place: ContextPlace, _number: u32) -> Option<Error> {
         None

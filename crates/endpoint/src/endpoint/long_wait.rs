@@ -5,7 +5,8 @@ use std::fmt::Display;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::{Awaited, WaitTerms};
+use super::{Endpoint, Request, Selector};
+use crate::{Awaited, Error, Result, TimeSpan, WaitTerms};
 
 /// Time after which a wait counts as long, and interval of its reports.
 pub const REPORT_INTERVAL: Duration = Duration::from_millis(100);
@@ -41,15 +42,63 @@ impl WaitPlace {
     pub const ALONE: WaitPlace = WaitPlace { wait: 0, waits: 1, have_all_polled: true };
 }
 
-/// The part of an endpoint that reports long waits to the launcher. Without a launcher it has nothing to do.
+/// Waits of a rank that have become long: whether the ranks that can end them have left, and what the launcher learns of
+/// them.
 pub trait LongWaits {
-    /// Returns what those reports have in common on every fabric, or `None` without a launcher.
-    fn wait_reports(&self) -> Option<&dyn WaitReports> {
+    /// Declares that this rank sends and receives no more messages of its own. Ranks that left may still act together.
+    ///
+    /// # Errors
+    /// Errors that end the run.
+    fn leave(&mut self) -> Result<()>;
+
+    /// Returns whether a wait must check whether each of its requests [cannot complete](LongWaits::cannot_complete): once
+    /// any rank has [left](LongWaits::leave), and while the launcher requests a report of what this rank waits for.
+    fn any_has_left(&mut self) -> bool;
+
+    /// Returns whether a request can never complete because the ranks that it needs have left. Their earlier messages
+    /// may have arrived since the last poll. A wait calls this only for the requests that it waits for.
+    fn cannot_complete(&mut self, request: Request) -> bool;
+
+    /// Returns whether all ranks have left that could send a message which `selector` accepts.
+    fn none_will_send(&mut self, selector: Selector) -> bool;
+
+    /// Returns the error of a request that cannot complete. Every later call of the endpoint returns this error too.
+    fn give_up_on(&mut self, request: Request) -> Error;
+
+    /// Returns whether a check is due, after `polls` idle polls, whether a wait can still end.
+    fn is_check_due(&mut self, polls: u32) -> bool {
+        polls.is_multiple_of(1024)
+    }
+
+    /// Sleeps until a message arrives for this rank, at most for `longest`: for a program that polls instead of
+    /// waiting. Returns whether anything has arrived since the last such call; then it has not slept.
+    ///
+    /// # Errors
+    /// Errors that end the run.
+    fn sleep_a_while(&mut self, _longest: TimeSpan) -> Result<bool> {
+        Ok(true)
+    }
+
+    /// Returns what reports of waits have in common on every fabric, or `None` without a launcher.
+    fn reports(&mut self) -> Option<&dyn WaitReports> {
         None
     }
 
     /// Reports to the launcher that a poll in a long wait was idle, with what this fabric knows of its messages.
-    fn report_wait(&mut self, _place: WaitPlace) {}
+    fn report(&mut self, _place: WaitPlace) {}
+}
+
+/// Returns the reports of an endpoint's waits, if a launcher reads them.
+pub fn wait_reports<E: Endpoint>(endpoint: &mut E) -> Option<&dyn WaitReports> {
+    endpoint.long_waits()?.reports()
+}
+
+/// Returns the error of a request that cannot complete. Every later call returns this error too.
+pub fn give_up_on<E: Endpoint>(endpoint: &mut E, request: Request) -> Error {
+    match endpoint.long_waits() {
+        Some(waits) => waits.give_up_on(request),
+        None => Error::Aborted { why: "a request was given up".into() },
+    }
 }
 
 /// The reports of a rank to its launcher about long waits.
@@ -64,7 +113,7 @@ pub trait WaitReports {
     /// Returns the call of the program that is in progress, if reports can describe it.
     fn remember_call(&self) -> Option<RememberedCall>;
 
-    /// Prepares for the poll whose result [`report_wait`](LongWaits::report_wait) reports, outside of the waits of this
+    /// Prepares for the poll whose result [`report`](LongWaits::report) reports, outside of the waits of this
     /// endpoint, which report themselves.
     fn begin(&self);
 

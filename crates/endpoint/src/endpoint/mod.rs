@@ -18,7 +18,8 @@ pub use collective::{
 pub use computer::{Computer, Conditions, SimulatedTime, computer_of, wait_until_time};
 pub use context::{ContextOffer, ContextPlace, NewContext};
 pub use long_wait::{
-    LongWaits, OtherEnds, REPORT_INTERVAL, RememberedCall, WaitPlace, WaitReports,
+    LongWaits, OtherEnds, REPORT_INTERVAL, RememberedCall, WaitPlace, WaitReports, give_up_on,
+    wait_reports,
 };
 use message::finish;
 pub use message::{
@@ -34,7 +35,7 @@ pub use remote::{
     NetworkMemory, RemoteAccess, RemoteAddress,
 };
 
-use crate::{Error, FabricDescription, Readable, Result, Time, TimeSpan, Writable};
+use crate::{FabricDescription, Readable, Result, Time, Writable};
 
 /// One rank's endpoint of a fabric.
 ///
@@ -53,7 +54,7 @@ use crate::{Error, FabricDescription, Readable, Result, Time, TimeSpan, Writable
 /// An implementation uses the memory of a request ([`Readable`], [`Writable`]) only from its post until it is done or
 /// cancelled, and never after a call has failed permanently. Faces lend the memory of blocking calls on that promise.
 #[allow(unsafe_code)]
-pub unsafe trait Endpoint: LongWaits + Sized {
+pub unsafe trait Endpoint: Sized {
     // The rank.
     /// Returns this rank's number.
     fn rank(&self) -> usize;
@@ -133,12 +134,6 @@ pub unsafe trait Endpoint: LongWaits + Sized {
             self.progress()?;
         }
         Ok(self.is_done(request))
-    }
-
-    /// Sleeps until a message arrives for this rank, at most for `longest`: for a program that polls instead of
-    /// waiting. Returns whether anything has arrived since the last such call; then it has not slept.
-    fn sleep_a_while(&mut self, _longest: TimeSpan) -> Result<bool> {
-        Ok(true)
     }
 
     /// Waits until one of `requests` is done, and returns the lowest index of those. The list must not be empty. Also fails
@@ -224,11 +219,6 @@ pub unsafe trait Endpoint: LongWaits + Sized {
         None
     }
 
-    /// Returns whether a liveness check is due after `polls` idle polls.
-    fn is_liveness_check_due(&self, polls: u32) -> bool {
-        polls.is_multiple_of(1024)
-    }
-
     /// Returns what this fabric does for the collectives of a context beyond [`collective`](Endpoint::collective), if it
     /// does anything.
     fn context_collectives(&mut self, _place: ContextPlace) -> Option<&mut dyn ContextCollectives> {
@@ -252,22 +242,10 @@ pub unsafe trait Endpoint: LongWaits + Sized {
     }
 
     // The end.
-    /// Declares that this rank sends and receives no more messages of its own. Ranks that left may still act together.
-    fn leave(&mut self) -> Result<()>;
-
-    /// Returns whether a wait must check whether each of its requests [cannot complete](Endpoint::cannot_complete): once
-    /// any rank has [left](Endpoint::leave), and while the launcher requests a report of what this rank waits for.
-    fn any_has_left(&self) -> bool;
-
-    /// Returns whether a request can never complete because the ranks that it needs have left. Their earlier messages
-    /// may have arrived since the last poll. A wait calls this only for the requests that it waits for.
-    fn cannot_complete(&self, request: Request) -> bool;
-
-    /// Returns whether all ranks have left that could send a message which `selector` accepts.
-    fn none_will_send(&self, selector: Selector) -> bool;
-
-    /// Returns the error of a request that cannot complete. Every later call returns this error too.
-    fn give_up_on(&mut self, request: Request) -> Error;
+    /// Returns what this fabric knows of waits that have become long, and of ranks that have left, if it knows anything.
+    fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
+        None
+    }
 
     /// Ends this rank's part of the run: completes what is still under way, reports a failure to the other ranks and to
     /// the process that started the run, and returns the status with which the process should exit.

@@ -1,13 +1,11 @@
 //! The implementation of the contract's [`Endpoint`].
 
-use std::time::Duration;
-
 use contract::{
     AgreedCall, Boards, CollectiveCall, Completion, Computer, Conditions, ContextCollectives,
     ContextOffer, ContextPlace, Destination, Endpoint, Envelope, Error, FabricDescription,
-    HostMemory, InPlace, InPlaceReceives, Isolation, MemoryCopies, NewContext, OperatingSystem,
-    Priority, PriorityGranted, Readable, Request, Result, Selector, SharedLine, StartedCollective,
-    Time, TimeSpan, Writable,
+    HostMemory, InPlace, InPlaceReceives, Isolation, LongWaits, MemoryCopies, NewContext,
+    OperatingSystem, Priority, PriorityGranted, Readable, Request, Result, Selector, SharedLine,
+    StartedCollective, Time, Writable,
 };
 use engine::Transport;
 use fabric_shm::HostCollectives;
@@ -203,10 +201,6 @@ unsafe impl Endpoint for ClusterEndpoint {
         self.engine.poll()
     }
 
-    fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
-        self.engine.sleep_a_while(Duration::from_nanos(longest.as_ps() / 1000))
-    }
-
     #[inline]
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         self.engine.wait_any(requests)
@@ -251,36 +245,7 @@ unsafe impl Endpoint for ClusterEndpoint {
         HostCollectives::collective(self, place, call, idle)
     }
 
-    fn is_liveness_check_due(&self, polls: u32) -> bool {
-        self.engine.is_liveness_check_due(polls)
-    }
-
-    fn leave(&mut self) -> Result<()> {
-        self.collectives.leave();
-        self.engine.leave()
-    }
-
-    #[inline]
-    fn any_has_left(&self) -> bool {
-        self.engine.any_has_left()
-    }
-
-    fn cannot_complete(&self, request: Request) -> bool {
-        self.engine.note_request(request);
-        self.engine.cannot_complete(request)
-    }
-
-    fn none_will_send(&self, selector: Selector) -> bool {
-        self.engine.note_probe(selector);
-        self.engine.none_will_send(&selector)
-    }
-
-    fn give_up_on(&mut self, request: Request) -> Error {
-        self.engine.give_up_on(request)
-    }
-
-    fn finish(mut self, outcome: Result<()>) -> i32 {
-        self.collectives.leave();
+    fn finish(self, outcome: Result<()>) -> i32 {
         self.engine.finish(outcome)
     }
 
@@ -302,5 +267,9 @@ unsafe impl Endpoint for ClusterEndpoint {
 
     fn context_collectives(&mut self, _place: ContextPlace) -> Option<&mut dyn ContextCollectives> {
         Some(self)
+    }
+
+    fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
+        Some(&mut self.engine)
     }
 }

@@ -3,9 +3,7 @@
 
 mod implementation;
 
-use contract::{
-    ContextPlace, Error, FabricDescription, LongWaits, NewContext, Result, WaitPlace, WaitReports,
-};
+use contract::{ContextPlace, Error, FabricDescription, NewContext, Result};
 use engine::{MessageEngine, Messages};
 use fabric_shm::{HostCollectives, Owner, Rings};
 use fabric_tcp::Reporter;
@@ -86,16 +84,5 @@ impl Owner for ClusterEndpoint {
 
     fn fail(&mut self, error: Error) -> Error {
         self.engine.fail(error)
-    }
-}
-
-/// Reports of long waits go to the launcher of this host.
-impl LongWaits for ClusterEndpoint {
-    fn wait_reports(&self) -> Option<&dyn WaitReports> {
-        Some(self.seat())
-    }
-
-    fn report_wait(&mut self, place: WaitPlace) {
-        self.engine.report_wait(place);
     }
 }

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use contract::{
     CollectiveCall, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint,
-    Envelope, Error, FabricDescription, LongWaits, NewContext, OperatingSystem, Readable, Request,
-    Result, Selector, Time, Writable,
+    Envelope, FabricDescription, NewContext, OperatingSystem, Readable, Request, Result, Selector,
+    Time, Writable,
 };
 
 use super::requests::Kind;
@@ -13,8 +13,6 @@ use super::{Collectives, MpiEndpoint, collectives};
 
 /// Number of idle polls after which a rank that shares its processor yields it.
 const POLLS_BEFORE_YIELDING: u32 = 100;
-
-impl LongWaits for MpiEndpoint {}
 
 impl Computer for MpiEndpoint {
     fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
@@ -199,26 +197,6 @@ unsafe impl Endpoint for MpiEndpoint {
             return None;
         }
         Some(self.mpi_collective(place, call))
-    }
-
-    fn leave(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    fn any_has_left(&self) -> bool {
-        false
-    }
-
-    fn cannot_complete(&self, _request: Request) -> bool {
-        false
-    }
-
-    fn none_will_send(&self, _selector: Selector) -> bool {
-        false
-    }
-
-    fn give_up_on(&mut self, _request: Request) -> Error {
-        Error::Aborted { why: "a request was given up".into() }
     }
 
     fn finish(mut self, outcome: Result<()>) -> i32 {

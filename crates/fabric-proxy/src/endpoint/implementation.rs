@@ -3,8 +3,8 @@
 use contract::{
     AgreedCall, Awaited, ClockQuality, CollectiveCall, Completion, Conditions, ContextCollectives,
     ContextPlace, Destination, EAGER_BYTES, Endpoint, Envelope, Error, FabricDescription,
-    HostMemory, NewContext, Readable, Request, Result, Selector, SimulatedTime, Time, TimeSpan,
-    Work, Writable, check_rank,
+    HostMemory, LongWaits, NewContext, Readable, Request, Result, Selector, SimulatedTime, Time,
+    TimeSpan, WaitReports, Work, Writable, check_rank,
 };
 
 use super::{ProxyEndpoint, check_length};
@@ -42,6 +42,51 @@ impl ContextCollectives for ProxyEndpoint {
         // The next call that can return an error returns it.
         let _ = self.call_ahead(&ProcessRequest::Announce { place, call }, &[]);
         0
+    }
+}
+
+impl LongWaits for ProxyEndpoint {
+    fn leave(&mut self) -> Result<()> {
+        self.call(&ProcessRequest::Leave, &[]).map(drop)
+    }
+
+    fn any_has_left(&mut self) -> bool {
+        self.is_reporting.get() || self.caller.any_has_left()
+    }
+
+    fn cannot_complete(&mut self, request: Request) -> bool {
+        if self.is_reporting.get() {
+            if let Some(awaited) = self.operations.awaited(request) {
+                self.note_awaited(awaited);
+            }
+            return false;
+        }
+        self.is_true(&ProcessRequest::CannotComplete(request))
+    }
+
+    fn none_will_send(&mut self, selector: Selector) -> bool {
+        if self.is_reporting.get() {
+            self.note_awaited(Awaited::Message(selector));
+            return false;
+        }
+        self.is_true(&ProcessRequest::NoneWillSend(selector))
+    }
+
+    fn give_up_on(&mut self, request: Request) -> Error {
+        match self.call(&ProcessRequest::GiveUpOn(request), &[]) {
+            Ok(_) => unexpected_reply(),
+            Err(error) => error,
+        }
+    }
+
+    fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
+        let has_arrived = self.poll(&ProcessRequest::SleepAWhile(longest), None)?;
+        Ok(has_arrived == Value::Flag(true))
+    }
+
+    // The process reports its long waits when the launcher asks, in the middle of a request.
+    fn reports(&mut self) -> Option<&dyn WaitReports> {
+        self.caller.seat().map(|_| &*self as _)
     }
 }
 
@@ -159,11 +204,6 @@ unsafe impl Endpoint for ProxyEndpoint {
         Ok(self.is_done(request))
     }
 
-    fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
-        let has_arrived = self.poll(&ProcessRequest::SleepAWhile(longest), None)?;
-        Ok(has_arrived == Value::Flag(true))
-    }
-
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         if let Some(index) = requests.iter().position(|&one| self.is_done(one)) {
             return Ok(index);
@@ -241,39 +281,6 @@ unsafe impl Endpoint for ProxyEndpoint {
         if call.collective.has_plans() { self.carry_out(place, call, idle) } else { None }
     }
 
-    fn leave(&mut self) -> Result<()> {
-        self.call(&ProcessRequest::Leave, &[]).map(drop)
-    }
-
-    fn any_has_left(&self) -> bool {
-        self.is_reporting.get() || self.caller.any_has_left()
-    }
-
-    fn cannot_complete(&self, request: Request) -> bool {
-        if self.is_reporting.get() {
-            if let Some(awaited) = self.operations.awaited(request) {
-                self.note_awaited(awaited);
-            }
-            return false;
-        }
-        self.is_true(&ProcessRequest::CannotComplete(request))
-    }
-
-    fn none_will_send(&self, selector: Selector) -> bool {
-        if self.is_reporting.get() {
-            self.note_awaited(Awaited::Message(selector));
-            return false;
-        }
-        self.is_true(&ProcessRequest::NoneWillSend(selector))
-    }
-
-    fn give_up_on(&mut self, request: Request) -> Error {
-        match self.call(&ProcessRequest::GiveUpOn(request), &[]) {
-            Ok(_) => unexpected_reply(),
-            Err(error) => error,
-        }
-    }
-
     fn finish(mut self, outcome: Result<()>) -> i32 {
         // When this is over, the program's clock is real again.
         let clock = self.clock.take();
@@ -302,6 +309,10 @@ unsafe impl Endpoint for ProxyEndpoint {
     }
 
     fn context_collectives(&mut self, _place: ContextPlace) -> Option<&mut dyn ContextCollectives> {
+        Some(self)
+    }
+
+    fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
         Some(self)
     }
 }

@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use contract::{
-    Awaited, Completion, Destination, Envelope, Error, LongWaits, OtherEnds, Readable,
-    RememberedCall, Request, Result, Selector, WaitReports, WaitTerms, check_rank,
+    Awaited, Completion, Destination, Envelope, Error, OtherEnds, Readable, RememberedCall,
+    Request, Result, Selector, WaitReports, WaitTerms, check_rank,
 };
 
 use crate::caller::{Caller, Received};
@@ -186,13 +186,6 @@ fn check_length(fabric: &str, bytes: usize) -> Result<()> {
     }
     let what = format!("carry a message of {bytes} bytes: the longest has {LONGEST_BYTES}");
     Err(Error::Unsupported { fabric: fabric.into(), what })
-}
-
-/// The process reports its long waits when the launcher asks, in the middle of a request.
-impl LongWaits for ProxyEndpoint {
-    fn wait_reports(&self) -> Option<&dyn WaitReports> {
-        self.caller.seat().map(|_| self as _)
-    }
 }
 
 impl WaitReports for ProxyEndpoint {

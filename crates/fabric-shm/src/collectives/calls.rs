@@ -177,9 +177,10 @@ impl HostCollectives {
         is_started: bool,
     ) -> Option<Call> {
         let purpose = owner.collectives().purpose;
-        let capabilities = capabilities(purpose, owner.parts().1);
+        let (messages, rings) = owner.parts();
+        let (capabilities, has_left) = (capabilities(purpose, rings), messages.has_left());
         let this = owner.collectives();
-        let (is_library, has_left) = (purpose == Purpose::Library, this.has_left);
+        let is_library = purpose == Purpose::Library;
         // A rank that still waits for this one's messages must learn that this one has left, not that it makes another
         // call.
         let is_counted = is_library && !has_left;

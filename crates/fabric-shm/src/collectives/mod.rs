@@ -23,8 +23,6 @@ pub struct HostCollectives {
     free_places: Vec<ContextPlace>,
     /// Boards that may be reused once everybody has left them.
     retired: Vec<RetiredBoard>,
-    /// True if the rank has declared that it leaves.
-    has_left: bool,
 }
 
 /// The kind of user whose messages an endpoint carries.
@@ -66,12 +64,6 @@ impl HostCollectives {
             teams: vec![Some(Box::new(Team::world(rings)))],
             free_places: Vec::new(),
             retired: Vec::new(),
-            has_left: false,
         }
-    }
-
-    /// Records that the rank has declared that it leaves.
-    pub fn leave(&mut self) {
-        self.has_left = true;
     }
 }

@@ -1,14 +1,12 @@
 //! The implementation of the contract's [`Endpoint`] by the engine and the teams.
 
-use std::time::Duration;
-
 use collectives::AgreedCall;
 use contract::{
     Boards, CollectiveCall, Completion, Computer, Conditions, ContextCollectives, ContextOffer,
     ContextPlace, Destination, Endpoint, Envelope, Error, FabricDescription, HostMemory, InPlace,
-    InPlaceReceives, Isolation, MemoryCopies, NewContext, OperatingSystem, Priority,
+    InPlaceReceives, Isolation, LongWaits, MemoryCopies, NewContext, OperatingSystem, Priority,
     PriorityGranted, Readable, Request, Result, Selector, SharedLine, StartedCollective, Time,
-    TimeSpan, Writable,
+    Writable,
 };
 
 use super::ShmEndpoint;
@@ -193,10 +191,6 @@ unsafe impl Endpoint for ShmEndpoint {
         self.engine.test(request)
     }
 
-    fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
-        self.engine.sleep_a_while(Duration::from_nanos(longest.as_ps() / 1000))
-    }
-
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         self.engine.wait_any(requests)
     }
@@ -248,34 +242,6 @@ unsafe impl Endpoint for ShmEndpoint {
         HostCollectives::collective(self, place, call, idle)
     }
 
-    fn is_liveness_check_due(&self, polls: u32) -> bool {
-        self.engine.is_liveness_check_due(polls)
-    }
-
-    fn leave(&mut self) -> Result<()> {
-        self.collectives.leave();
-        self.engine.leave()
-    }
-
-    #[inline]
-    fn any_has_left(&self) -> bool {
-        self.engine.any_has_left()
-    }
-
-    fn cannot_complete(&self, request: Request) -> bool {
-        self.engine.note_request(request);
-        self.engine.cannot_complete(request)
-    }
-
-    fn none_will_send(&self, selector: Selector) -> bool {
-        self.engine.note_probe(selector);
-        self.engine.none_will_send(&selector)
-    }
-
-    fn give_up_on(&mut self, request: Request) -> Error {
-        self.engine.give_up_on(request)
-    }
-
     fn finish(mut self, outcome: Result<()>) -> i32 {
         self.end_run(outcome)
     }
@@ -292,5 +258,9 @@ unsafe impl Endpoint for ShmEndpoint {
 
     fn context_collectives(&mut self, _place: ContextPlace) -> Option<&mut dyn ContextCollectives> {
         Some(self)
+    }
+
+    fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
+        Some(&mut self.engine)
     }
 }

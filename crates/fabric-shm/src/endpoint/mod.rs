@@ -11,7 +11,7 @@ mod shared_line;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use contract::{Error, LongWaits, Result, WaitPlace, WaitReports};
+use contract::{Error, Result};
 use engine::Messages;
 use launcher::{RunClock, Seat};
 
@@ -89,15 +89,5 @@ impl ShmEndpoint {
     fn end_run(&mut self, outcome: Result<()>) -> i32 {
         let outcome = outcome.and_then(|()| self.engine.complete_sends());
         self.seat().finish(outcome)
-    }
-}
-
-impl LongWaits for ShmEndpoint {
-    fn wait_reports(&self) -> Option<&dyn WaitReports> {
-        Some(self.seat())
-    }
-
-    fn report_wait(&mut self, place: WaitPlace) {
-        self.engine.report_wait(place);
     }
 }

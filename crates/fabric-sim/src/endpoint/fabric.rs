@@ -35,8 +35,6 @@ impl Agents for SimEndpoint<'_> {
     }
 }
 
-impl LongWaits for SimEndpoint<'_> {}
-
 impl Computer for SimEndpoint<'_> {
     /// Ranks that the innermost of several networks connects are on one host.
     fn host_of(&self, rank: usize) -> Option<usize> {
@@ -98,6 +96,39 @@ impl ContextCollectives for SimEndpoint<'_> {
     fn announce_by_messages(&mut self, place: ContextPlace, call: AgreedCall) -> u32 {
         self.world.borrow_mut().announce_by_messages(self.rank, place, call);
         0
+    }
+}
+
+impl LongWaits for SimEndpoint<'_> {
+    fn leave(&mut self) -> Result<()> {
+        let mut world = self.world.borrow_mut();
+        world.check()?;
+        world.leave(self.rank);
+        Ok(())
+    }
+
+    fn any_has_left(&mut self) -> bool {
+        self.world.borrow().any_has_left()
+    }
+
+    fn cannot_complete(&mut self, request: Request) -> bool {
+        self.world.borrow().cannot_complete(self.rank, request)
+    }
+
+    fn none_will_send(&mut self, selector: Selector) -> bool {
+        self.world.borrow().none_will_send(self.rank, selector)
+    }
+
+    fn give_up_on(&mut self, request: Request) -> Error {
+        self.world.borrow_mut().give_up_on(self.rank, request)
+    }
+
+    fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
+        let sleeps = self.world.borrow_mut().sleep_a_while(self.rank, longest)?;
+        if sleeps {
+            self.yielder.suspend(());
+        }
+        Ok(!sleeps)
     }
 }
 
@@ -229,14 +260,6 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         Ok(true)
     }
 
-    fn sleep_a_while(&mut self, longest: TimeSpan) -> Result<bool> {
-        let sleeps = self.world.borrow_mut().sleep_a_while(self.rank, longest)?;
-        if sleeps {
-            self.yielder.suspend(());
-        }
-        Ok(!sleeps)
-    }
-
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
         let begin = self.virtual_time();
         let index = self.wait_for(requests)?;
@@ -309,29 +332,6 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         if place == ContextPlace::WORLD { self.own_collective(call, idle) } else { None }
     }
 
-    fn leave(&mut self) -> Result<()> {
-        let mut world = self.world.borrow_mut();
-        world.check()?;
-        world.leave(self.rank);
-        Ok(())
-    }
-
-    fn any_has_left(&self) -> bool {
-        self.world.borrow().any_has_left()
-    }
-
-    fn cannot_complete(&self, request: Request) -> bool {
-        self.world.borrow().cannot_complete(self.rank, request)
-    }
-
-    fn none_will_send(&self, selector: Selector) -> bool {
-        self.world.borrow().none_will_send(self.rank, selector)
-    }
-
-    fn give_up_on(&mut self, request: Request) -> Error {
-        self.world.borrow_mut().give_up_on(self.rank, request)
-    }
-
     fn finish(self, outcome: Result<()>) -> i32 {
         let status = i32::from(outcome.is_err());
         self.world.borrow_mut().end(self.rank, outcome);
@@ -344,6 +344,10 @@ unsafe impl Endpoint for SimEndpoint<'_> {
     }
 
     fn context_collectives(&mut self, _place: ContextPlace) -> Option<&mut dyn ContextCollectives> {
+        Some(self)
+    }
+
+    fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
         Some(self)
     }
 }

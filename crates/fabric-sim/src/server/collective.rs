@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use contract::{ContextPlace, Endpoint, Error, Readable, Reduction, Result, Writable};
+use contract::{ContextPlace, Endpoint, Error, LongWaits, Readable, Reduction, Result, Writable};
 use fabric_proxy::wire::collective::CollectiveParameters;
 use fabric_proxy::wire::message::{self, Data};
 use fabric_proxy::wire::reply::ReplyKind;
@@ -75,7 +75,7 @@ impl<'a> Server<'a> {
     /// Replies with the output of this rank, if the endpoint has executed the collective.
     fn reply_to_collective(
         &self,
-        endpoint: &SimEndpoint<'_>,
+        endpoint: &mut SimEndpoint<'_>,
         carried_out: Option<Result<()>>,
         output: &[u8],
     ) -> Attempt {

@@ -1,7 +1,8 @@
 //! Messages of a process: started operations, and blocking calls.
 
 use contract::{
-    Completion, Destination, Endpoint, Readable, Request, Result, Selector, SimulatedTime, Writable,
+    Completion, Destination, Endpoint, LongWaits, Readable, Request, Result, Selector,
+    SimulatedTime, Writable,
 };
 use fabric_proxy::wire::line::LONGEST_BYTES;
 use fabric_proxy::wire::message::{Data, Writer};

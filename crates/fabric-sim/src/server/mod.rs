@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::{
-    ContextCollectives, ContextPlace, Endpoint, Error, NewContext, Request, Result, SimulatedTime,
-    Time,
+    ContextCollectives, ContextPlace, Endpoint, Error, LongWaits, NewContext, Request, Result,
+    SimulatedTime, Time,
 };
 use fabric_proxy::wire::line::Line;
 use fabric_proxy::wire::message::{Data, Writer};

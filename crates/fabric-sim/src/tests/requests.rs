@@ -2,8 +2,8 @@
 #![allow(unsafe_code)]
 
 use contract::{
-    CollectiveCall, Combine, Completion, ContextPlace, Destination, Endpoint, Error, Readable,
-    ReductionId, Result, Selector, SimulatedTime, Time, TimeSpan, Writable,
+    CollectiveCall, Combine, Completion, ContextPlace, Destination, Endpoint, Error, LongWaits,
+    Readable, ReductionId, Result, Selector, SimulatedTime, Time, TimeSpan, Writable,
 };
 
 use super::machine;

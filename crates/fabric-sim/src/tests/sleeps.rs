@@ -1,6 +1,6 @@
 //! Ranks that poll, and yield or sleep instead.
 
-use contract::{Destination, Endpoint, Selector, SimulatedTime, Time, TimeSpan};
+use contract::{Destination, Endpoint, LongWaits, Selector, SimulatedTime, Time, TimeSpan};
 
 use super::machine;
 use crate::{Options, SimEndpoint, run_endpoints};

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use contract::{
     Completion, ContextOffer, Destination, Endpoint, Envelope, Error, LongWaits, OpenedBetweenRuns,
-    OtherEnds, OtherRuns, ProcessName, Readable, Request, Result, Selector, Writable,
+    OtherEnds, OtherRuns, ProcessName, Readable, Request, Result, Selector, Writable, wait_reports,
 };
 use fabric_tcp::OtherProcesses;
 use launched::rare;
@@ -78,8 +78,9 @@ impl Chosen {
 
     /// Waits until one of `requests` is done, on either side, and returns the lowest index of those.
     pub(super) fn wait_for_any(&mut self, requests: &[Request]) -> Result<usize> {
-        let first_done = |this: &Self| requests.iter().position(|&one| this.is_done(one));
-        let none_can_complete = |this: &Self| requests.iter().all(|&one| this.cannot_complete(one));
+        let first_done = |this: &mut Self| requests.iter().position(|&one| this.is_done(one));
+        let none_can_complete =
+            |this: &mut Self| requests.iter().all(|&one| this.cannot_complete(one));
         let (mut found, mut is_lost) = (None, false);
         self.wait_until(&mut |this| {
             found = first_done(this);
@@ -156,7 +157,7 @@ impl Chosen {
             let processes = OtherProcesses::begin(run, self.rank(), self.size())?;
             self.others_mut().processes = Some(Box::new(processes));
             // Messages of others may end any wait.
-            if let Some(reports) = self.wait_reports() {
+            if let Some(reports) = wait_reports(self) {
                 reports.expect_other_ends(Rc::new(EndsByOthers));
             }
         }

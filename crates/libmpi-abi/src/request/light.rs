@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
 
 use call_stack::CallSite;
-use contract::Endpoint;
+use contract::{Endpoint, LongWaits};
 use mpi::{Engine, LightRequest};
 
 use super::list::in_statuses;
@@ -98,8 +98,8 @@ pub(super) unsafe fn wait(request: *mut Request, status: *mut Status) -> Option<
     let light = table.get(*request)?;
     let engine = engine_if_any()?;
     if let Some(started) = light.started() {
-        let waited = engine.wait_for(&mut |endpoint| endpoint.is_done(started), &|endpoint| {
-            light.unsatisfiable(endpoint)
+        let waited = engine.wait_for(&mut |endpoint| endpoint.is_done(started), &|waits| {
+            light.unsatisfiable(waits)
         });
         if waited.is_err() {
             return Some(waited);
@@ -196,13 +196,13 @@ impl Course<'_> {
 
     fn run(&mut self) -> Result {
         let table = &*LIGHT_REQUESTS;
-        let unsatisfiable = |course: &Self, endpoint: &Chosen| {
+        let unsatisfiable = |course: &Self, waits: &mut dyn LongWaits| {
             let all = course.requests.iter().filter_map(|&request| table.get(request));
-            all.filter_map(|light| light.unsatisfiable(endpoint)).next()
+            all.filter_map(|light| light.unsatisfiable(waits)).next()
         };
         let course = RefCell::new(self);
-        engine()?.wait_for(&mut |endpoint| course.borrow_mut().advance(endpoint), &|endpoint| {
-            unsatisfiable(&course.borrow(), endpoint)
+        engine()?.wait_for(&mut |endpoint| course.borrow_mut().advance(endpoint), &|waits| {
+            unsatisfiable(&course.borrow(), waits)
         })
     }
 

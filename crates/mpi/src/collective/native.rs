@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use collectives::Manner;
 use contract::{
-    CollectiveCall, ContextPlace, Endpoint, Request as Started, StartedCollective, boards_of,
+    CollectiveCall, ContextPlace, Endpoint, LongWaits, Request as Started, StartedCollective,
+    boards_of,
 };
 
 use super::CollectiveWork;
@@ -268,7 +269,7 @@ impl<E: Endpoint> Activity<E> for StartedCall<E> {
         self.call.has_ended.get()
     }
 
-    fn unsatisfiable(&self, _endpoint: &E) -> Option<Started> {
+    fn unsatisfiable(&self, _waits: &mut dyn LongWaits) -> Option<Started> {
         // The fabric itself detects it, and the call fails.
         None
     }

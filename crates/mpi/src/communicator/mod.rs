@@ -11,7 +11,7 @@ pub use between::Bridge;
 
 use std::rc::Rc;
 
-use contract::Endpoint;
+use contract::{Endpoint, wait_reports};
 
 use crate::attribute::Attributes;
 use crate::engine::{Context, Engine};
@@ -33,7 +33,7 @@ impl<E: Endpoint> Communicator<E> {
     pub(crate) fn of(context: Context<E>) -> Self {
         // It takes a walk over the stack, so contexts inside the library do without.
         let endpoint = context.engine().endpoint().ok();
-        if let Some(call) = endpoint.and_then(|endpoint| endpoint.wait_reports()?.remember_call()) {
+        if let Some(call) = endpoint.and_then(|mut one| wait_reports(&mut *one)?.remember_call()) {
             context.identity().set_maker(call);
         }
         Communicator {

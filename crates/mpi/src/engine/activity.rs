@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use contract::Request;
+use contract::{LongWaits, Request};
 
 use crate::error::Result;
 
@@ -16,7 +16,7 @@ pub(crate) trait Activity<E> {
     fn has_ended(&self) -> bool;
 
     /// Returns a message of it that can never complete because the rank that it needs has left.
-    fn unsatisfiable(&self, endpoint: &E) -> Option<Request>;
+    fn unsatisfiable(&self, waits: &mut dyn LongWaits) -> Option<Request>;
 
     /// Returns its outcome; called once.
     fn take_outcome(&self) -> Result;

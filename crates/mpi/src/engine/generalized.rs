@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
-use contract::{Endpoint, OtherEnds};
+use contract::{Endpoint, OtherEnds, wait_reports};
 
 use super::Engine;
 use crate::error::Result;
@@ -69,9 +69,9 @@ impl<E: Endpoint> Engine<E> {
     pub(crate) fn note_generalized(&self, request: &Rc<dyn Generalized>) {
         if self.generalized.get().is_none() {
             // Inside a call that uses the endpoint no request of this kind is waited for. A later request tries again.
-            let Ok(endpoint) = self.endpoint() else { return };
+            let Ok(mut endpoint) = self.endpoint() else { return };
             let open = self.generalized.get_or_init(Rc::default);
-            if let Some(reports) = endpoint.wait_reports() {
+            if let Some(reports) = wait_reports(&mut *endpoint) {
                 reports.expect_other_ends(open.clone());
             }
         }

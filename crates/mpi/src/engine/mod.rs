@@ -16,7 +16,7 @@ mod waiting;
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::rc::Rc;
 
-use contract::{BETWEEN_RUNS, ContextNumbers, Destination, Endpoint, Envelope};
+use contract::{BETWEEN_RUNS, ContextNumbers, Destination, Endpoint, Envelope, wait_reports};
 
 pub(crate) use activity::{Activity, Orphan};
 use call_log::CallLogs;
@@ -78,9 +78,9 @@ pub struct Engine<E: Endpoint> {
 
 impl<E: Endpoint> Engine<E> {
     /// Creates the engine over an endpoint.
-    pub fn new(endpoint: E) -> Self {
+    pub fn new(mut endpoint: E) -> Self {
         let identities = Rc::<Identities>::default();
-        if let Some(reports) = endpoint.wait_reports() {
+        if let Some(reports) = wait_reports(&mut endpoint) {
             reports.describe_waits_in(identities.clone());
         }
         let (rank, size) = (endpoint.rank(), endpoint.size());
@@ -225,7 +225,7 @@ impl<E: Endpoint> Engine<E> {
     /// # Errors
     /// Errors that end the run.
     pub(crate) fn announce_end(&self) -> Result {
-        self.endpoint()?.leave()?;
+        self.endpoint()?.long_waits().map_or(Ok(()), |waits| waits.leave())?;
         self.leaving.set(true);
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use contract::{Awaited, Endpoint, REPORT_INTERVAL, WaitPlace};
+use contract::{Awaited, Endpoint, REPORT_INTERVAL, WaitPlace, wait_reports};
 
 use super::Engine;
 use super::turns::number_of_wait;
@@ -32,8 +32,8 @@ impl<E: Endpoint> Engine<E> {
         if let (Some(wait), Some(others)) = (number, self.others.get()) {
             others.end_long_wait(wait);
         }
-        if has_reported && let Ok(endpoint) = self.endpoint() {
-            endpoint.wait_reports().into_iter().for_each(|reports| reports.end());
+        if has_reported && let Ok(mut endpoint) = self.endpoint() {
+            wait_reports(&mut *endpoint).into_iter().for_each(|reports| reports.end());
         }
         outcome
     }
@@ -72,18 +72,20 @@ impl<E: Endpoint> Engine<E> {
         let mut endpoint = self.endpoint()?;
         let others = self.others.get().copied();
         let wait = others.map(|others| number_of_wait(&mut *endpoint, others, number));
-        endpoint.wait_reports().into_iter().for_each(|reports| reports.begin());
+        wait_reports(&mut *endpoint).into_iter().for_each(|reports| reports.begin());
         endpoint.progress()?;
         self.activities.advance(&mut endpoint);
         match poll(&mut endpoint) {
             Polled::Ended => return Ok(true),
             Polled::Continues => {}
             Polled::Waits(awaited) => {
-                if let Some(reports) = endpoint.wait_reports() {
+                if let Some(reports) = wait_reports(&mut *endpoint) {
                     reports.note_sole_awaited(awaited);
                 }
                 let place = others.zip(wait).map(|(others, wait)| others.note_idle_poll(wait));
-                endpoint.report_wait(place.unwrap_or(WaitPlace::ALONE));
+                if let Some(waits) = endpoint.long_waits() {
+                    waits.report(place.unwrap_or(WaitPlace::ALONE));
+                }
             }
         }
         Ok(false)

@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-use contract::{Endpoint, Time, TimeSpan, WaitPlace};
+use contract::{Endpoint, Time, TimeSpan, WaitPlace, wait_reports};
 
 use super::Engine;
 use crate::error::Result;
@@ -84,9 +84,11 @@ impl<E: Endpoint> Engine<E> {
         if !is_alone || last.is_some_and(|last| now.since(last) < REPORT_INTERVAL) {
             return Ok(());
         }
-        if let Some(reports) = endpoint.wait_reports() {
+        if let Some(waits) = endpoint.long_waits()
+            && let Some(reports) = waits.reports()
+        {
             reports.begin_of_program();
-            endpoint.report_wait(WaitPlace::ALONE);
+            waits.report(WaitPlace::ALONE);
             self.polls.reported.set(Some(now));
         }
         Ok(())
@@ -95,7 +97,7 @@ impl<E: Endpoint> Engine<E> {
     #[cold]
     fn end_reports(&self) -> Result {
         self.polls.reported.set(None);
-        self.endpoint()?.wait_reports().into_iter().for_each(|reports| reports.end());
+        wait_reports(&mut *self.endpoint()?).into_iter().for_each(|reports| reports.end());
         Ok(())
     }
 
@@ -116,7 +118,7 @@ impl<E: Endpoint> Engine<E> {
                 polls.yields.set(YIELDS_BEFORE_SLEEP);
             }
         } else if self.others.get().is_none_or(|others| !others.are_several())
-            && endpoint.sleep_a_while(LONGEST_SLEEP)?
+            && endpoint.long_waits().map_or(Ok(true), |waits| waits.sleep_a_while(LONGEST_SLEEP))?
         {
             polls.yields.set(0);
         }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use contract::{Completion, Destination, Endpoint, Request, Selector};
+use contract::{Completion, Destination, Endpoint, LongWaits, Request, Selector};
 
 use crate::error::Result;
 use crate::memory::Storage;
@@ -155,10 +155,10 @@ impl Setups {
     }
 
     /// Returns the posted receive of an awaited setup, if its sender has left.
-    pub(crate) fn unsatisfiable<E: Endpoint>(&self, rank: usize, endpoint: &E) -> Option<Request> {
+    pub(crate) fn unsatisfiable(&self, rank: usize, waits: &mut dyn LongWaits) -> Option<Request> {
         let senders = self.0.borrow();
         let next = senders.iter().find(|one| one.rank == rank)?.next.as_ref()?.0;
-        endpoint.cannot_complete(next).then_some(next)
+        waits.cannot_complete(next).then_some(next)
     }
 }
 

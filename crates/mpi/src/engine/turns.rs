@@ -7,7 +7,9 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use contract::{Endpoint, OtherEnds, REPORT_INTERVAL, Request, WaitPlace};
+use contract::{
+    Endpoint, LongWaits, OtherEnds, REPORT_INTERVAL, Request, WaitPlace, give_up_on, wait_reports,
+};
 
 use super::Engine;
 use super::waiting::Found;
@@ -60,8 +62,8 @@ impl<E: Endpoint> Engine<E> {
     /// on every wait admits the others, and nothing waits inside the endpoint once there are several.
     pub fn share_between_threads(&self, others: &'static dyn OtherThreads) {
         if self.others.set(others).is_ok()
-            && let Ok(endpoint) = self.endpoint()
-            && let Some(reports) = endpoint.wait_reports()
+            && let Ok(mut endpoint) = self.endpoint()
+            && let Some(reports) = wait_reports(&mut *endpoint)
         {
             reports.expect_other_ends(Rc::new(EndsByThreads(others)));
         }
@@ -88,14 +90,14 @@ impl<E: Endpoint> Engine<E> {
         &self,
         others: &'static dyn OtherThreads,
         done: &mut dyn FnMut(&mut E) -> bool,
-        unsatisfiable: &dyn Fn(&E) -> Option<Request>,
+        unsatisfiable: &dyn Fn(&mut dyn LongWaits) -> Option<Request>,
     ) -> Result {
         let mut number = None;
         let outcome = self.take_turns(others, &mut number, done, unsatisfiable);
         if let Some(wait) = number {
             others.end_long_wait(wait);
-            if let Ok(endpoint) = self.endpoint() {
-                endpoint.wait_reports().into_iter().for_each(|reports| reports.end());
+            if let Ok(mut endpoint) = self.endpoint() {
+                wait_reports(&mut *endpoint).into_iter().for_each(|reports| reports.end());
             }
         }
         outcome
@@ -107,7 +109,7 @@ impl<E: Endpoint> Engine<E> {
         others: &'static dyn OtherThreads,
         number: &mut Option<u64>,
         done: &mut dyn FnMut(&mut E) -> bool,
-        unsatisfiable: &dyn Fn(&E) -> Option<Request>,
+        unsatisfiable: &dyn Fn(&mut dyn LongWaits) -> Option<Request>,
     ) -> Result {
         let (mut turns, mut report_at) = (0_u32, None);
         loop {
@@ -139,17 +141,18 @@ impl<E: Endpoint> Engine<E> {
         others: &'static dyn OtherThreads,
         number: &mut Option<u64>,
         done: &mut dyn FnMut(&mut E) -> bool,
-        unsatisfiable: &dyn Fn(&E) -> Option<Request>,
+        unsatisfiable: &dyn Fn(&mut dyn LongWaits) -> Option<Request>,
     ) -> Result<bool> {
         let mut endpoint = self.endpoint()?;
         let wait = number_of_wait(&mut *endpoint, others, number);
-        endpoint.wait_reports().into_iter().for_each(|reports| reports.begin());
+        wait_reports(&mut *endpoint).into_iter().for_each(|reports| reports.begin());
         endpoint.progress()?;
         match self.check_wait(&mut endpoint, done, unsatisfiable) {
             Found::End => Ok(true),
-            Found::Unsatisfiable(request) => Err(endpoint.give_up_on(request).into()),
+            Found::Unsatisfiable(request) => Err(give_up_on(&mut *endpoint, request).into()),
             Found::Nothing => {
-                endpoint.report_wait(others.note_idle_poll(wait));
+                let place = others.note_idle_poll(wait);
+                endpoint.long_waits().into_iter().for_each(|waits| waits.report(place));
                 Ok(false)
             }
         }
@@ -164,7 +167,7 @@ pub(super) fn number_of_wait<E: Endpoint>(
 ) -> u64 {
     *number.get_or_insert_with(|| {
         // The rank has one more wait than was reported.
-        endpoint.wait_reports().into_iter().for_each(|reports| reports.end());
+        wait_reports(&mut *endpoint).into_iter().for_each(|reports| reports.end());
         others.begin_long_wait()
     })
 }

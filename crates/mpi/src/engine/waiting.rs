@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use contract::{CollectiveCall, ContextPlace, Endpoint, Request};
+use contract::{CollectiveCall, ContextPlace, Endpoint, LongWaits, Request, give_up_on};
 
 use super::{Activity, Engine, Orphan};
 use crate::error::Result;
@@ -42,7 +42,7 @@ impl<E: Endpoint> Engine<E> {
     pub fn wait_for(
         &self,
         done: &mut dyn FnMut(&mut E) -> bool,
-        unsatisfiable: &dyn Fn(&E) -> Option<Request>,
+        unsatisfiable: &dyn Fn(&mut dyn LongWaits) -> Option<Request>,
     ) -> Result {
         match self.others.get() {
             None => self.wait_for_a_turn(done, unsatisfiable, &mut || false).map(drop),
@@ -55,7 +55,7 @@ impl<E: Endpoint> Engine<E> {
     pub(super) fn wait_for_a_turn(
         &self,
         done: &mut dyn FnMut(&mut E) -> bool,
-        unsatisfiable: &dyn Fn(&E) -> Option<Request>,
+        unsatisfiable: &dyn Fn(&mut dyn LongWaits) -> Option<Request>,
         is_over: &mut dyn FnMut() -> bool,
     ) -> Result<bool> {
         let mut endpoint = self.endpoint()?;
@@ -65,7 +65,7 @@ impl<E: Endpoint> Engine<E> {
             found != Found::Nothing || is_over()
         })?;
         match found {
-            Found::Unsatisfiable(request) => Err(endpoint.give_up_on(request).into()),
+            Found::Unsatisfiable(request) => Err(give_up_on(&mut *endpoint, request).into()),
             found => Ok(found == Found::End),
         }
     }
@@ -76,19 +76,21 @@ impl<E: Endpoint> Engine<E> {
         &self,
         endpoint: &mut E,
         done: &mut dyn FnMut(&mut E) -> bool,
-        unsatisfiable: &dyn Fn(&E) -> Option<Request>,
+        unsatisfiable: &dyn Fn(&mut dyn LongWaits) -> Option<Request>,
     ) -> Found {
         self.activities.advance(endpoint);
         if done(endpoint) {
             return Found::End;
         }
-        if endpoint.any_has_left()
-            && let Some(found) = unsatisfiable(endpoint)
+        if let Some(waits) = endpoint.long_waits()
+            && waits.any_has_left()
+            && let Some(found) = unsatisfiable(waits)
         {
             // What the rank sent before it left may have arrived since the last poll, so it must still be unsatisfiable
             // after a poll that begins now. A failure of this poll shows in the next.
             let looked = endpoint.progress();
-            let again = unsatisfiable(endpoint).filter(|&again| again == found);
+            let again = endpoint.long_waits().and_then(|waits| unsatisfiable(waits));
+            let again = again.filter(|&again| again == found);
             if let Some(request) = again.filter(|_| looked.is_ok() && !done(endpoint)) {
                 return Found::Unsatisfiable(request);
             }

@@ -8,7 +8,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use contract::{Completion, Destination, Endpoint, Request as Started, Selector};
+use contract::{Completion, Destination, Endpoint, LongWaits, Request as Started, Selector};
 
 use crate::engine::{Activity, Context, Setup};
 use crate::error::{Error, ErrorClass, Result, ensure};
@@ -219,13 +219,13 @@ impl<E: Endpoint> Staged<E> for PartitionedSend<E> {
         })
     }
 
-    fn unsatisfiable(&self, endpoint: &E) -> Option<Started> {
+    fn unsatisfiable(&self, waits: &mut dyn LongWaits) -> Option<Started> {
         let round = self.round.borrow();
         let mut under_way = round.iter().filter_map(|one| match one {
             Given::UnderWay(started, _) => Some(*started),
             _ => None,
         });
-        under_way.find(|&started| endpoint.cannot_complete(started))
+        under_way.find(|&started| waits.cannot_complete(started))
     }
 
     fn finish(&self, endpoint: &mut E) -> (Status, Result) {
@@ -344,12 +344,12 @@ impl<E: Endpoint + 'static> Activity<E> for PartitionedReceive<E> {
         self.has_ended.get()
     }
 
-    fn unsatisfiable(&self, endpoint: &E) -> Option<Started> {
+    fn unsatisfiable(&self, waits: &mut dyn LongWaits) -> Option<Started> {
         match &*self.round.borrow() {
             Some(round) if !round.started.is_empty() => {
-                round.started.iter().copied().find(|&started| endpoint.cannot_complete(started))
+                round.started.iter().copied().find(|&started| waits.cannot_complete(started))
             }
-            _ => self.context.setups().unsatisfiable(self.from?.0, endpoint),
+            _ => self.context.setups().unsatisfiable(self.from?.0, waits),
         }
     }
 
@@ -367,8 +367,8 @@ impl<E: Endpoint + 'static> Staged<E> for PartitionedReceive<E> {
         self.has_ended.get()
     }
 
-    fn unsatisfiable(&self, endpoint: &E) -> Option<Started> {
-        Activity::unsatisfiable(self, endpoint)
+    fn unsatisfiable(&self, waits: &mut dyn LongWaits) -> Option<Started> {
+        Activity::unsatisfiable(self, waits)
     }
 
     fn finish(&self, endpoint: &mut E) -> (Status, Result) {

@@ -66,7 +66,7 @@ fn find<E: Endpoint>(
     let mut lost = false;
     engine.wait_until(&mut |endpoint| {
         // Checked before the poll, which then finds what a rank sent before it left.
-        lost = endpoint.none_will_send(selector);
+        lost = endpoint.long_waits().is_some_and(|waits| waits.none_will_send(selector));
         found = try_find(endpoint);
         lost || !matches!(found, Ok(None))
     })?;

@@ -1,6 +1,6 @@
 //! Requests of plain messages, which need no object.
 
-use contract::{Endpoint, Request as Started};
+use contract::{Endpoint, LongWaits, Request as Started};
 
 use crate::datatype::Signature;
 use crate::engine::{Engine, too_long};
@@ -40,8 +40,8 @@ impl LightRequest {
     }
 
     /// Returns this message if the rank that it needs has left.
-    pub fn unsatisfiable<E: Endpoint>(self, endpoint: &E) -> Option<Started> {
-        self.started().filter(|&started| endpoint.cannot_complete(started))
+    pub fn unsatisfiable(self, waits: &mut dyn LongWaits) -> Option<Started> {
+        self.started().filter(|&started| waits.cannot_complete(started))
     }
 
     /// Ends a receive whose message has arrived and fits, and returns sender, tag and length. Otherwise returns `None`

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use contract::{Endpoint, Request as Started};
+use contract::{Endpoint, LongWaits, Request as Started};
 
 use super::Request;
 use crate::engine::Engine;
@@ -58,8 +58,8 @@ fn is_any_active<E: Endpoint, P: RequestPlace<E>>(places: &[P]) -> bool {
 /// # Errors
 /// Errors that end the run.
 pub fn wait_for_all<E: Endpoint, P: RequestPlace<E>>(engine: &Engine<E>, places: &[P]) -> Result {
-    engine.wait_for(&mut |endpoint| all_have_ended(places, endpoint), &|endpoint| {
-        present(places).find_map(|request| request.unsatisfiable(endpoint))
+    engine.wait_for(&mut |endpoint| all_have_ended(places, endpoint), &|waits| {
+        present(places).find_map(|request| request.unsatisfiable(waits))
     })
 }
 
@@ -75,10 +75,10 @@ pub fn wait_for_some<E: Endpoint, P: RequestPlace<E>>(
         return Ok(None);
     }
     let mut found = Vec::new();
-    let unsatisfiable = |endpoint: &E| -> Option<Started> {
+    let unsatisfiable = |waits: &mut dyn LongWaits| -> Option<Started> {
         let active = present(places).filter(|request| request.is_active());
         // Each is called, because the endpoint may record all of them.
-        let found: Vec<Option<Started>> = active.map(|one| one.unsatisfiable(endpoint)).collect();
+        let found: Vec<Option<Started>> = active.map(|one| one.unsatisfiable(waits)).collect();
         found.into_iter().collect::<Option<Vec<_>>>()?.first().copied()
     };
     let done = &mut |endpoint: &mut E| {

@@ -8,7 +8,7 @@ mod transfer;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use contract::{Endpoint, Request as Started};
+use contract::{Endpoint, LongWaits, Request as Started};
 
 pub use light::LightRequest;
 pub use list::*;
@@ -40,7 +40,7 @@ pub(crate) trait Staged<E: Endpoint> {
     fn has_ended(&self, endpoint: &E) -> bool;
 
     /// Returns a part that can never complete because the rank that it needs has left.
-    fn unsatisfiable(&self, endpoint: &E) -> Option<Started>;
+    fn unsatisfiable(&self, waits: &mut dyn LongWaits) -> Option<Started>;
 
     /// Records the end.
     fn finish(&self, endpoint: &mut E) -> (Status, Result);
@@ -111,8 +111,8 @@ impl<E: Endpoint> Request<E> {
     }
 
     /// Returns a message of it that can never complete because the rank that it needs has left.
-    fn unsatisfiable(&self, endpoint: &E) -> Option<Started> {
-        self.action.borrow().as_ref().and_then(|action| action.unsatisfiable(endpoint))
+    fn unsatisfiable(&self, waits: &mut dyn LongWaits) -> Option<Started> {
+        self.action.borrow().as_ref().and_then(|action| action.unsatisfiable(waits))
     }
 
     /// Waits until it has ended.
@@ -120,9 +120,8 @@ impl<E: Endpoint> Request<E> {
     /// # Errors
     /// Errors that end the run.
     pub fn wait_for_end(&self) -> Result {
-        self.engine.wait_for(&mut |endpoint| self.has_ended(endpoint), &|endpoint| {
-            self.unsatisfiable(endpoint)
-        })
+        self.engine
+            .wait_for(&mut |endpoint| self.has_ended(endpoint), &|waits| self.unsatisfiable(waits))
     }
 
     /// Polls once, and returns whether it has ended.
@@ -224,13 +223,13 @@ impl<E: Endpoint> Action<E> {
     }
 
     /// Returns a message of this action that can never complete because the rank that it needs has left.
-    fn unsatisfiable(&self, endpoint: &E) -> Option<Started> {
+    fn unsatisfiable(&self, waits: &mut dyn LongWaits) -> Option<Started> {
         match self {
-            Action::Lightweight(light) => light.unsatisfiable(endpoint),
-            Action::Transfer(transfer) => transfer.unsatisfiable(endpoint),
-            Action::Exchange(both) => both.iter().find_map(|one| one.unsatisfiable(endpoint)),
-            Action::Collective(one) => one.unsatisfiable(endpoint),
-            Action::Staged(one) => one.unsatisfiable(endpoint),
+            Action::Lightweight(light) => light.unsatisfiable(waits),
+            Action::Transfer(transfer) => transfer.unsatisfiable(waits),
+            Action::Exchange(both) => both.iter().find_map(|one| one.unsatisfiable(waits)),
+            Action::Collective(one) => one.unsatisfiable(waits),
+            Action::Staged(one) => one.unsatisfiable(waits),
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use contract::{Endpoint, Envelope, Readable, Request as Started};
+use contract::{Endpoint, Envelope, LongWaits, Readable, Request as Started};
 
 use crate::engine::Context;
 use crate::error::Result;
@@ -47,8 +47,8 @@ impl<E: Endpoint> Transfer<E> {
     }
 
     /// Returns this message if the rank that it needs has left.
-    pub(super) fn unsatisfiable(&self, endpoint: &E) -> Option<Started> {
-        endpoint.cannot_complete(self.started).then_some(self.started)
+    pub(super) fn unsatisfiable(&self, waits: &mut dyn LongWaits) -> Option<Started> {
+        waits.cannot_complete(self.started).then_some(self.started)
     }
 
     /// Records the end.

@@ -9,7 +9,7 @@ use collectives::{
     AgreedCall, Algorithm, Call, CallId, Cursor, HostMap, Manner, Membership, Message, Own, Round,
 };
 use contract::{
-    Completion, Destination, Endpoint, Envelope, Readable, Request as Started, Selector,
+    Completion, Destination, Endpoint, Envelope, LongWaits, Readable, Request as Started, Selector,
 };
 
 pub(crate) use areas::Areas;
@@ -214,7 +214,7 @@ impl<E: Endpoint> Schedule<E> {
                 self.polls = self.polls.wrapping_add(1);
                 if self.compared.get() == Compared::Wanted {
                     self.compare_with_those_that_left(endpoint);
-                } else if endpoint.is_liveness_check_due(self.polls) {
+                } else if endpoint.long_waits().is_some_and(|one| one.is_check_due(self.polls)) {
                     self.give_up_if_mismatched(endpoint);
                 }
                 return;
@@ -335,10 +335,10 @@ impl<E: Endpoint> Activity<E> for RefCell<Schedule<E>> {
         self.borrow().has_ended
     }
 
-    fn unsatisfiable(&self, endpoint: &E) -> Option<Started> {
+    fn unsatisfiable(&self, waits: &mut dyn LongWaits) -> Option<Started> {
         let schedule = self.borrow();
         let mut started = schedule.pending.iter().map(|&(started, _)| started);
-        let unsatisfiable = started.find(|&one| endpoint.cannot_complete(one))?;
+        let unsatisfiable = started.find(|&one| waits.cannot_complete(one))?;
         let is_compared = schedule.compared.get() == Compared::Yes;
         if !is_compared {
             schedule.compared.set(Compared::Wanted);
@@ -380,7 +380,8 @@ pub(crate) fn finish<E: Endpoint + 'static>(schedule: Schedule<E>) -> Result {
         // When this process leaves the run all others are leaving too, and still go through the last barrier.
         let leaving = engine.is_leaving();
         // Its messages are checked all the same, because the endpoint learns from that what this process waits for.
-        let unsatisfiable = |endpoint: &E| running.unsatisfiable(endpoint).filter(|_| !leaving);
+        let unsatisfiable =
+            |waits: &mut dyn LongWaits| running.unsatisfiable(waits).filter(|_| !leaving);
         engine.wait_for(&mut |_| running.has_ended(), &unsatisfiable)?;
     }
     running.take_outcome()

@@ -90,10 +90,10 @@ impl<E: Endpoint + 'static> Window<E> {
         let grants_by_message = self.service.window().grants_by_message();
         if grants_by_message {
             let mut is_over = |endpoint: &mut E| matches!(try_now(endpoint), Polled::Ended);
-            self.engine().wait_for(&mut is_over, &|endpoint| {
-                let unsatisfiable = self.service.unsatisfiable_now(endpoint);
+            self.engine().wait_for(&mut is_over, &|waits| {
+                let unsatisfiable = self.service.unsatisfiable_now(waits);
                 // This rank waits for the lock, whatever the message is that grants it.
-                if let (Some(reports), Some(lock)) = (endpoint.wait_reports(), awaited()) {
+                if let (Some(reports), Some(lock)) = (waits.reports(), awaited()) {
                     reports.note_sole_awaited(lock);
                 }
                 unsatisfiable

@@ -3,7 +3,7 @@
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::rc::{Rc, Weak};
 
-use contract::{Awaited, Endpoint, LockHolder, Request as Started, Ticket, Window};
+use contract::{Awaited, Endpoint, LockHolder, LongWaits, Request as Started, Ticket, Window};
 
 use super::sync;
 use crate::engine::{Activity, Context, Engine, WindowWaits};
@@ -178,15 +178,15 @@ impl<E: Endpoint> Service<E> {
 
     /// Waits until `done` returns true. Fails once an answer can never arrive.
     fn wait(&self, done: impl Fn(&Self) -> bool) -> Result {
-        self.engine.wait_for(&mut |_| done(self), &|endpoint| self.unsatisfiable_now(endpoint))
+        self.engine.wait_for(&mut |_| done(self), &|waits| self.unsatisfiable_now(waits))
     }
 
     /// Returns a message that can never arrive because the member that owes it has left the run. A member of this run
     /// owes none then: it serves the window until all members of the run have left. Its messages are checked all the
     /// same, because the endpoint learns from that what this process waits for.
-    pub(super) fn unsatisfiable_now(&self, endpoint: &E) -> Option<Started> {
+    pub(super) fn unsatisfiable_now(&self, waits: &mut dyn LongWaits) -> Option<Started> {
         let window = self.window.try_borrow().ok()?;
-        window.as_ref()?.unsatisfiable(endpoint).filter(|_| self.is_between_runs)
+        window.as_ref()?.unsatisfiable(waits).filter(|_| self.is_between_runs)
     }
 
     /// Closes the window, which no other member uses any more.
@@ -243,7 +243,7 @@ impl<E: Endpoint> Activity<E> for Service<E> {
         self.window.try_borrow().is_ok_and(|window| window.is_none())
     }
 
-    fn unsatisfiable(&self, _endpoint: &E) -> Option<Started> {
+    fn unsatisfiable(&self, _waits: &mut dyn LongWaits) -> Option<Started> {
         None
     }
 
@@ -271,8 +271,8 @@ impl<E: Endpoint> Activity<E> for Fetch<E> {
         self.delivery.outcome.borrow().is_some()
     }
 
-    fn unsatisfiable(&self, endpoint: &E) -> Option<Started> {
-        self.service.unsatisfiable_now(endpoint)
+    fn unsatisfiable(&self, waits: &mut dyn LongWaits) -> Option<Started> {
+        self.service.unsatisfiable_now(waits)
     }
 
     fn take_outcome(&self) -> Result {

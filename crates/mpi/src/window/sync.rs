@@ -130,8 +130,8 @@ impl<E: Endpoint + 'static> Window<E> {
 
     fn wait_each(&self, requests: &[Started]) -> Result {
         let all_done = |endpoint: &E| requests.iter().all(|&one| endpoint.is_done(one));
-        self.engine().wait_for(&mut |endpoint| all_done(endpoint), &|endpoint| {
-            requests.iter().copied().find(|&one| endpoint.cannot_complete(one))
+        self.engine().wait_for(&mut |endpoint| all_done(endpoint), &|waits| {
+            requests.iter().copied().find(|&one| waits.cannot_complete(one))
         })?;
         let mut endpoint = self.engine().endpoint()?;
         for &one in requests {
