@@ -8,7 +8,7 @@ use super::check::{contents, ensure, expect, expect_contents};
 use super::endpoint_case::EndpointCase;
 use super::{mismatch, started, windows};
 use contract::{
-    BETWEEN_RUNS, Completion, Destination, Endpoint, Envelope, LongWaits, Readable, Request,
+    BETWEEN_RUNS, Claim, Completion, Destination, Endpoint, Envelope, LongWaits, Readable, Request,
     Result, Selector, Writable,
 };
 
@@ -66,9 +66,14 @@ fn finish<E: Endpoint>(endpoint: &mut E, request: Request) -> Result<Envelope> {
     expect("the request that is done", 0, endpoint.wait_any(&[request])?)?;
     ensure(endpoint.is_done(request), || "a request that was waited for is not done".into())?;
     let envelope = endpoint.envelope(request);
-    endpoint.outcome(request)?;
     expect("what the end says of the message", envelope, endpoint.end(request))?;
     Ok(envelope)
+}
+
+/// Makes progress for a request, and returns whether it is done.
+fn test<E: Endpoint>(endpoint: &mut E, request: Request) -> Result<bool> {
+    endpoint.progress(Some(request))?;
+    Ok(endpoint.is_done(request))
 }
 
 /// Waits until the other rank of a pair has arrived here, by two messages.
@@ -90,7 +95,7 @@ fn done_once_it_came<E: Endpoint>(endpoint: &mut E) -> Result<()> {
         let (data, mut room) = (contents(bytes as u64, bytes), vec![0; bytes + 3]);
         if endpoint.rank() == 0 {
             let request = endpoint.post_receive(selector(None, None), writable(&mut room))?;
-            ensure(!endpoint.test(request)?, || "a receive is done before its message".into())?;
+            ensure(!test(endpoint, request)?, || "a receive is done before its message".into())?;
             endpoint.send(Destination { rank: other, context: 1, tag: GO }, &[])?;
             let envelope = finish(endpoint, request)?;
             let source = other as u32;
@@ -151,7 +156,7 @@ fn claimed<E: Endpoint>(endpoint: &mut E) -> Result<()> {
         // uses.
         let (context, tag) = (2 * BETWEEN_RUNS - 1, 1_000_000 + number as u32);
         let claimed = loop {
-            if let Some(found) = endpoint.claim(all, context, tag)? {
+            if let Some(found) = endpoint.probe(all, Some(Claim { context, tag }))? {
                 break found;
             }
         };
@@ -182,7 +187,7 @@ fn synchronous<E: Endpoint>(endpoint: &mut E) -> Result<()> {
             let completion = Completion::Synchronous;
             let request = endpoint.post_send(to_rank(other, TAG), readable(&data), completion)?;
             for _ in 0..20 {
-                let done = endpoint.test(request)?;
+                let done = test(endpoint, request)?;
                 ensure(!done, || format!("a synchronous send of {bytes} bytes ended by itself"))?;
             }
             endpoint.send(to_rank(other, GO), &[])?;
@@ -289,7 +294,7 @@ fn left<E: Endpoint>(endpoint: &mut E) -> Result<()> {
         endpoint.long_waits().is_some_and(of_all)
     };
     while !has_ended(endpoint) {
-        endpoint.progress()?;
+        endpoint.progress(None)?;
     }
     let any_has_left = endpoint.long_waits().is_some_and(|one| one.any_has_left());
     ensure(any_has_left, || "all others have left, and nobody has".into())?;

@@ -218,7 +218,7 @@ pub(super) fn many<E: Endpoint>(endpoint: &mut E) -> Result<()> {
             }
             calls.push(call);
             for _ in 0..own.below(4) {
-                endpoint.progress()?;
+                endpoint.progress(None)?;
                 advance(endpoint, &mut calls)?;
             }
         }
@@ -242,7 +242,7 @@ pub(super) fn barrier<E: Endpoint>(endpoint: &mut E) -> Result<()> {
         let started = start(endpoint, &CollectiveCall::barrier());
         if rank > 0 {
             for started in std::iter::repeat_n(started, 100).flatten() {
-                endpoint.progress()?;
+                endpoint.progress(None)?;
                 let ended = advance_one(endpoint, started, CollectiveCall::barrier());
                 ensure(ended.is_none(), || format!("barrier {round} ended before rank 0 came"))?;
             }

@@ -32,13 +32,13 @@ pub use collectives::{AgreedCall, CallId, ReductionId};
 pub use description::{FabricDescription, SharedMemory};
 pub use endpoint::{
     AccessKind, Agent, AgentAnswer, Agents, Apply, Arenas, AtomicElement, AtomicElements,
-    AtomicOperation, BETWEEN_RUNS, Boards, CollectiveCall, Combine, Completion, Computer,
+    AtomicOperation, BETWEEN_RUNS, Boards, Claim, CollectiveCall, Combine, Completion, Computer,
     Conditions, ContextCollectives, ContextOffer, ContextPlace, Destination, Endpoint, Envelope,
     HostMemory, InPlaceReceives, LongWaits, MEETING_CONTEXT, MemoryCopies, NetworkMemory,
     NewContext, OneSided, OneSidedOperation, OpenedBetweenRuns, OtherEnds, OtherRuns, ProcessName,
     REPORT_INTERVAL, RememberedCall, RemoteAccess, RemoteAddress, RemotePlace, Request, Selector,
-    SimulatedTime, StartedCollective, WaitPlace, WaitReports, boards_of, computer_of, end_together,
-    give_up_on, receive_in_turn, receive_together, wait_reports, wait_until_time,
+    Series, SimulatedTime, StartedCollective, WaitPlace, WaitReports, boards_of, computer_of,
+    end_together, give_up_on, receive_in_turn, receive_together, wait_reports, wait_until_time,
 };
 pub use error::{Error, Result};
 pub use in_place::InPlace;

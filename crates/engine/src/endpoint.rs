@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use contract::{
-    Completion, Computer, Conditions, ContextCollectives, ContextPlace, Destination, Endpoint,
-    Envelope, FabricDescription, HostMemory, LongWaits, NetworkMemory, NewContext, OperatingSystem,
-    Priority, PriorityGranted, Process, Readable, Request, Result, Selector, Time, Writable,
-    receive_in_turn, receive_together,
+    Claim, Completion, Computer, Conditions, ContextCollectives, ContextPlace, Destination,
+    Endpoint, Envelope, FabricDescription, HostMemory, LongWaits, NetworkMemory, NewContext,
+    OperatingSystem, Priority, PriorityGranted, Process, Readable, Request, Result, Selector,
+    Series, Time, Writable, receive_in_turn, receive_together,
 };
 use hosts::{Clock, LocalClock, Placement};
 use launcher::Seat;
@@ -214,16 +214,15 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
         self.engine.cancel_receive(request)
     }
 
-    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
-        self.engine.probe(&selector)
+    fn probe(&mut self, selector: Selector, claim: Option<Claim>) -> Result<Option<Envelope>> {
+        self.engine.probe(&selector, claim)
     }
 
-    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
-        self.engine.claim(&selector, context, tag)
-    }
-
-    fn progress(&mut self) -> Result<()> {
-        self.engine.poll()
+    fn progress(&mut self, wanted: Option<Request>) -> Result<()> {
+        match wanted {
+            Some(request) => self.engine.poll_for_request(request),
+            None => self.engine.poll(),
+        }
     }
 
     #[inline]
@@ -251,24 +250,6 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
         self.engine.exchange(send, receive)
     }
 
-    fn send_window(&mut self, to: Destination, data: &[u8], count: usize) -> Result<()> {
-        self.engine.send_window(to, data, count)
-    }
-
-    fn receive_window(
-        &mut self,
-        (selector, buffer): (Selector, &mut [u8]),
-        count: usize,
-    ) -> Result<Option<Envelope>> {
-        if !T::POSTS_WINDOWS {
-            return receive_in_turn(self, selector, buffer, count);
-        }
-        let mut requests = std::mem::take(&mut self.window);
-        let cut = receive_together(self, &mut requests, (selector, buffer), count)?;
-        self.window = requests;
-        Ok(cut)
-    }
-
     fn finish(self, outcome: Result<()>) -> i32 {
         self.engine.finish(outcome)
     }
@@ -289,5 +270,18 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
 
     fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
         Some(&mut self.engine)
+    }
+
+    fn repeat(&mut self, series: Series<'_>, count: usize) -> Result<Option<Envelope>> {
+        match series {
+            Series::Send(to, data) => self.engine.send_window(to, data, count).map(|()| None),
+            Series::Receive(selector, buffer) if T::POSTS_WINDOWS => {
+                let mut requests = std::mem::take(&mut self.window);
+                let cut = receive_together(self, &mut requests, (selector, buffer), count)?;
+                self.window = requests;
+                Ok(cut)
+            }
+            Series::Receive(selector, buffer) => receive_in_turn(self, selector, buffer, count),
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Transfers that are posted now and end later.
 
-use contract::{Completion, Destination, Envelope, Readable, Request, Result, Selector, Writable};
+use contract::{
+    Claim, Completion, Destination, Envelope, Readable, Request, Result, Selector, Writable,
+};
 
 use crate::matching::Contents;
 use crate::transfer::Transfer;
@@ -100,41 +102,31 @@ impl<T: Transport> MessageEngine<T> {
         is_cancelled
     }
 
-    /// Returns the oldest message that has arrived and that `selector` accepts.
+    /// Returns the oldest message that has arrived and that `selector` accepts. If it is claimed, only receives for its new
+    /// context and tag match it, and the envelope is the one that it had before.
     ///
     /// # Errors
     /// As above.
-    pub fn probe(&mut self, selector: &Selector) -> Result<Option<Envelope>> {
+    pub fn probe(&mut self, selector: &Selector, claim: Option<Claim>) -> Result<Option<Envelope>> {
         self.poll()?;
-        Ok(self.messages.unexpected.find(selector).copied())
+        let unexpected = &mut self.messages.unexpected;
+        Ok(match claim {
+            None => unexpected.find(selector).copied(),
+            Some(Claim { context, tag }) => unexpected.claim(selector, context, tag),
+        })
     }
 
-    /// Moves the oldest message that `selector` accepts to `context` and `tag`, where only receives for these match it.
-    /// Returns the envelope that the message had before.
+    /// Polls for a request unless it is done.
     ///
     /// # Errors
     /// As above.
-    pub fn claim(
-        &mut self,
-        selector: &Selector,
-        context: u32,
-        tag: u32,
-    ) -> Result<Option<Envelope>> {
-        self.poll()?;
-        Ok(self.messages.unexpected.claim(selector, context, tag))
-    }
-
-    /// Polls, and returns whether a request is done.
-    ///
-    /// # Errors
-    /// As above.
-    pub fn test(&mut self, request: Request) -> Result<bool> {
+    pub fn poll_for_request(&mut self, request: Request) -> Result<()> {
         self.check()?;
         if !self.is_done(request) {
             self.poll_for(Poll::Everything(Some(request)))?;
             self.check_aborted()?;
         }
-        Ok(self.is_done(request))
+        Ok(())
     }
 
     /// Takes in what has arrived, and fails if the run was aborted.

@@ -14,7 +14,7 @@ mod processes;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use contract::{
-    Completion, ContextOffer, ContextPlace, Destination, Envelope, Error, MEETING_CONTEXT,
+    Claim, Completion, ContextOffer, ContextPlace, Destination, Envelope, Error, MEETING_CONTEXT,
     OpenedBetweenRuns, ProcessName, Readable, Request, Result, Selector, Writable,
 };
 
@@ -311,18 +311,8 @@ impl OtherProcesses {
         self.engine.cancel_receive(request)
     }
 
-    pub fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
-        let found = self.engine.probe(&self.inner(selector))?;
-        Ok(found.map(|envelope| self.outer(envelope)))
-    }
-
-    pub fn claim(
-        &mut self,
-        selector: Selector,
-        context: u32,
-        tag: u32,
-    ) -> Result<Option<Envelope>> {
-        let found = self.engine.claim(&self.inner(selector), context, tag)?;
+    pub fn probe(&mut self, selector: Selector, claim: Option<Claim>) -> Result<Option<Envelope>> {
+        let found = self.engine.probe(&self.inner(selector), claim)?;
         Ok(found.map(|envelope| self.outer(envelope)))
     }
 

@@ -8,10 +8,10 @@ mod others;
 mod pointer;
 
 use contract::{
-    CollectiveCall, Completion, Computer, Conditions, ContextCollectives, ContextPlace,
+    Claim, CollectiveCall, Completion, Computer, Conditions, ContextCollectives, ContextPlace,
     Destination, Endpoint, Envelope, Error, FabricDescription, HostMemory, LongWaits,
-    NetworkMemory, NewContext, OtherRuns, Readable, Request, Result, Selector, SimulatedTime, Time,
-    TimeSpan, WaitPlace, WaitReports, Writable, wait_reports,
+    NetworkMemory, NewContext, Readable, Request, Result, Selector, SimulatedTime, Time, TimeSpan,
+    WaitPlace, WaitReports, Writable, wait_reports,
 };
 
 use launched::rare;
@@ -165,15 +165,6 @@ unsafe impl Endpoint for Chosen {
     }
 
     #[inline(always)]
-    fn outcome(&mut self, request: Request) -> Result<()> {
-        if is_of_others(request) {
-            rare();
-            return Ok(());
-        }
-        with!(self, mut endpoint => endpoint.outcome(request))
-    }
-
-    #[inline(always)]
     fn end(&mut self, request: Request) -> Envelope {
         if is_of_others(request) {
             rare();
@@ -189,27 +180,20 @@ unsafe impl Endpoint for Chosen {
         with!(self, mut endpoint => endpoint.cancel_receive(request))
     }
 
-    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
+    fn probe(&mut self, selector: Selector, claim: Option<Claim>) -> Result<Option<Envelope>> {
         if is_between_runs(selector.context) {
-            return self.others_mut().processes()?.probe(selector);
+            return self.others_mut().processes()?.probe(selector, claim);
         }
-        with!(self, mut endpoint => endpoint.probe(selector))
-    }
-
-    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
-        if is_between_runs(selector.context) {
-            return self.others_mut().processes()?.claim(selector, context, tag);
-        }
-        with!(self, mut endpoint => endpoint.claim(selector, context, tag))
+        with!(self, mut endpoint => endpoint.probe(selector, claim))
     }
 
     #[inline(always)]
-    fn progress(&mut self) -> Result<()> {
+    fn progress(&mut self, wanted: Option<Request>) -> Result<()> {
         if self.others().are_any() {
             rare();
             self.poll_others();
         }
-        with!(self, mut endpoint => endpoint.progress())
+        with!(self, mut endpoint => endpoint.progress(wanted))
     }
 
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
@@ -278,10 +262,6 @@ unsafe impl Endpoint for Chosen {
                 idle(&mut this);
             })
         })
-    }
-
-    fn other_runs(&mut self) -> Result<&mut dyn OtherRuns> {
-        Ok(self)
     }
 
     fn finish(mut self, outcome: Result<()>) -> i32 {

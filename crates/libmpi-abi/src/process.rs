@@ -62,6 +62,7 @@ pub(crate) fn start() -> Result<&'static Universe<Chosen>> {
         threads::observe_calls(observer);
     }
     let universe = Universe::new(fabric);
+    universe.engine().reach_other_runs_by(|chosen| chosen);
     Ok(process().universe.get_or_init(|| universe))
 }
 

@@ -81,7 +81,7 @@ impl<E: Endpoint + 'static> Meetings<E> {
     /// [`ErrorClass::Other`] if the fabric does not support other runs.
     pub(crate) fn open_port(&self) -> Result<Port> {
         let mut endpoint = self.engine().endpoint()?;
-        let runs = endpoint.other_runs()?;
+        let runs = self.engine().other_runs(&mut endpoint)?;
         Ok(Port { process: runs.own_name()?, number: runs.open_port()? })
     }
 
@@ -91,7 +91,7 @@ impl<E: Endpoint + 'static> Meetings<E> {
     /// [`ErrorClass::Port`] if it is not open, or belongs to another process.
     pub(crate) fn close_port(&self, port: &Port) -> Result {
         let mut endpoint = self.engine().endpoint()?;
-        let runs = endpoint.other_runs()?;
+        let runs = self.engine().other_runs(&mut endpoint)?;
         let is_closed = port.process == runs.own_name()? && runs.close_port(port.number);
         ensure!(is_closed, ErrorClass::Port, "{port} is not open in this process");
         Ok(())
@@ -103,7 +103,8 @@ impl<E: Endpoint + 'static> Meetings<E> {
     /// # Errors
     /// [`ErrorClass::Port`] for another process's port, an error of `goes_on`, and errors that end the run.
     pub(crate) fn answer(&self, port: &Port, goes_on: &dyn Fn() -> Result) -> Result<Bridge<E>> {
-        let own = self.engine().endpoint()?.other_runs()?.own_name()?;
+        let engine = self.engine();
+        let own = engine.other_runs(&mut *engine.endpoint()?)?.own_name()?;
         ensure!(port.process == own, ErrorClass::Port, "{port} is another process's");
         let message = Storage::zeroed(TAG_BYTES);
         let context = self.context.of_programs();
@@ -133,7 +134,10 @@ impl<E: Endpoint + 'static> Meetings<E> {
     pub(crate) fn call(&self, port: &Port) -> Result<Bridge<E>> {
         let mut called = Ok(None);
         self.engine().wait_until(&mut |endpoint| {
-            called = endpoint.other_runs().and_then(|runs| runs.call(&port.process, port.number));
+            called = self
+                .engine()
+                .other_runs(endpoint)
+                .and_then(|runs| runs.call(&port.process, port.number));
             !matches!(called, Ok(None))
         })?;
         let missing = |why: contract::Error| no_port(format!("{port} is not open: {why}"));
@@ -143,7 +147,8 @@ impl<E: Endpoint + 'static> Meetings<E> {
         reach_all(self.engine(), &[leader])?;
         let mut endpoint = self.engine().endpoint()?;
         // Two processes may call each other at the same time.
-        let tag = 2 * self.calls.get() + u32::from(endpoint.other_runs()?.comes_before(leader));
+        let tag = 2 * self.calls.get()
+            + u32::from(self.engine().other_runs(&mut endpoint)?.comes_before(leader));
         self.calls.set(self.calls.get() + 1);
         let message = Storage::from(tag.to_ne_bytes().to_vec());
         let context = self.context.of_programs();

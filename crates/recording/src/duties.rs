@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use contract::{
-    CollectiveCall, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint,
+    Claim, CollectiveCall, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint,
     Envelope, Error, FabricDescription, LongWaits, NewContext, Readable, Request, Result, Selector,
     SimulatedTime, Time, Work, Writable,
 };
@@ -168,20 +168,12 @@ unsafe impl<E: Endpoint> Endpoint for ServingEndpoint<E> {
         self.endpoint.cancel_receive(request)
     }
 
-    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
-        self.endpoint.probe(selector)
+    fn probe(&mut self, selector: Selector, claim: Option<Claim>) -> Result<Option<Envelope>> {
+        self.endpoint.probe(selector, claim)
     }
 
-    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
-        self.endpoint.claim(selector, context, tag)
-    }
-
-    fn progress(&mut self) -> Result<()> {
-        self.endpoint.progress()
-    }
-
-    fn test(&mut self, request: Request) -> Result<bool> {
-        self.endpoint.test(request)
+    fn progress(&mut self, wanted: Option<Request>) -> Result<()> {
+        self.endpoint.progress(wanted)
     }
 
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {

@@ -107,7 +107,7 @@ impl Window {
         if !std::mem::replace(is_locked, true) {
             let control = self.updates_of(target);
             let taken = control.lock_updates(self.me, || {
-                endpoint.progress()?;
+                endpoint.progress(None)?;
                 self.check_holder(endpoint, || control.updating())
             });
             *is_locked = taken.is_ok();

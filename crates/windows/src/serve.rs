@@ -85,7 +85,7 @@ impl Window {
     /// Starts to receive the requests that have arrived.
     fn accept<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
         let any = Selector { context: self.context, source: None, tag: Some(REQUESTS) };
-        while let Some(found) = endpoint.probe(any)? {
+        while let Some(found) = endpoint.probe(any, None)? {
             let rank = found.source as usize;
             let refused = |reason: String| Error::System {
                 what: format!("receiving a request of rank {rank} to a window"),

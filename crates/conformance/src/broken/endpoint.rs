@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use crate::reference::ReferenceEndpoint;
 use contract::FabricDescription;
 use contract::{
-    AgreedCall, Arenas, Boards, CollectiveCall, Completion, Conditions, ContextCollectives,
+    AgreedCall, Arenas, Boards, Claim, CollectiveCall, Completion, Conditions, ContextCollectives,
     ContextOffer, ContextPlace, Destination, Endpoint, Envelope, Error, HostMemory, LongWaits,
     NewContext, Readable, Request, Result, Selector, StartedCollective, Time, Writable,
 };
@@ -231,13 +231,14 @@ unsafe impl Endpoint for BrokenEndpoint {
         self.fault == EndpointFault::ForgetsToCancel || self.inner.cancel_receive(request)
     }
 
-    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
-        let found = self.inner.probe(self.selector(selector))?;
-        if found.is_some() || self.fault != EndpointFault::ProbesOtherContexts {
+    fn probe(&mut self, selector: Selector, claim: Option<Claim>) -> Result<Option<Envelope>> {
+        let claim = claim.filter(|_| self.fault != EndpointFault::ClaimsNothing);
+        let found = self.inner.probe(self.selector(selector), claim)?;
+        if found.is_some() || claim.is_some() || self.fault != EndpointFault::ProbesOtherContexts {
             return Ok(found);
         }
         for context in (0..100).step_by(2) {
-            let found = self.inner.probe(Selector { context, ..selector })?;
+            let found = self.inner.probe(Selector { context, ..selector }, None)?;
             if found.is_some() {
                 return Ok(found);
             }
@@ -245,15 +246,8 @@ unsafe impl Endpoint for BrokenEndpoint {
         Ok(None)
     }
 
-    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
-        match self.fault {
-            EndpointFault::ClaimsNothing => self.inner.probe(selector),
-            _ => self.inner.claim(self.selector(selector), context, tag),
-        }
-    }
-
-    fn progress(&mut self) -> Result<()> {
-        self.inner.progress()
+    fn progress(&mut self, wanted: Option<Request>) -> Result<()> {
+        self.inner.progress(wanted)
     }
 
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
@@ -262,7 +256,7 @@ unsafe impl Endpoint for BrokenEndpoint {
 
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
         while !done(self) {
-            self.inner.progress()?;
+            self.inner.progress(None)?;
         }
         Ok(())
     }

@@ -8,9 +8,9 @@ use std::sync::atomic::AtomicU64;
 use super::machine::Machine;
 use contract::FabricDescription;
 use contract::{
-    Arenas, ClockQuality, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint,
-    Envelope, Error, HostMemory, LongWaits, NewContext, Readable, Request, Result, Selector,
-    SharedLine, Time, TimeSpan, Writable, check_rank,
+    Arenas, Claim, ClockQuality, Completion, Computer, Conditions, ContextPlace, Destination,
+    Endpoint, Envelope, Error, HostMemory, LongWaits, NewContext, Readable, Request, Result,
+    Selector, SharedLine, Time, TimeSpan, Writable, check_rank,
 };
 
 /// One rank's endpoint of the reference fabric.
@@ -172,19 +172,19 @@ unsafe impl Endpoint for ReferenceEndpoint {
         cancelled
     }
 
-    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
-        let found = self.machine.probe(self.rank, selector, None)?;
-        if found.is_none() {
+    fn probe(&mut self, selector: Selector, claim: Option<Claim>) -> Result<Option<Envelope>> {
+        let place = claim.map(|Claim { context, tag }| (context, tag));
+        let found = self.machine.probe(self.rank, selector, place)?;
+        if found.is_none() && claim.is_none() {
             std::thread::yield_now();
         }
         Ok(found)
     }
 
-    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
-        self.machine.probe(self.rank, selector, Some((context, tag)))
-    }
-
-    fn progress(&mut self) -> Result<()> {
+    fn progress(&mut self, wanted: Option<Request>) -> Result<()> {
+        if wanted.is_some_and(|request| self.is_done(request)) {
+            return Ok(());
+        }
         std::thread::yield_now();
         self.machine.changes(self.rank).map(drop)
     }

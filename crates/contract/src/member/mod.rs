@@ -10,8 +10,8 @@ use crate::{
     Buffer, ClockQuality, CollectiveCall, Combine, Completed, Completion, ContextOffer,
     Destination, Endpoint, Envelope, Error, FabricDescription, Isolation, NewContext,
     OperatingSystem, Posted, Priority, PriorityGranted, Progress, Rank, RankWindow, Readable,
-    Reduction, Request, Result, Selector, SharedLine, Source, Status, Tag, TagSelector, Time,
-    WindowCall, Work, Writable, boards_of, collective, computer_of,
+    Reduction, Request, Result, Selector, Series, SharedLine, Source, Status, Tag, TagSelector,
+    Time, WindowCall, Work, Writable, boards_of, collective, computer_of,
 };
 
 /// A process that is one rank of a run: an endpoint, and the operations that a program has posted to it.
@@ -122,11 +122,9 @@ impl<E: Endpoint> Member<'_, E> {
     /// Ends a request that is done, and returns its buffer.
     fn complete(&mut self, posted: Posted, request: Request) -> Result<Completed> {
         let endpoint = &mut self.process.endpoint;
-        let outcome = endpoint.outcome(request);
         let in_place = endpoint.in_place().and_then(|receives| receives.lend(request));
         let envelope = endpoint.end(request);
         let buffer = self.process.posted.take(&posted)?;
-        outcome?;
         Ok(Completed { buffer, status: self.status(envelope)?, in_place })
     }
 

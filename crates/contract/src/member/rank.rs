@@ -170,7 +170,8 @@ impl<E: Endpoint> Rank for Member<'_, E> {
 
     fn test(&mut self, posted: Posted) -> Result<Progress> {
         let request = self.process.posted.request(&posted)?;
-        if self.process.endpoint.test(request)? {
+        self.process.endpoint.progress(Some(request))?;
+        if self.process.endpoint.is_done(request) {
             self.complete(posted, request).map(Progress::Done)
         } else {
             Ok(Progress::Pending(posted))
@@ -198,13 +199,13 @@ impl<E: Endpoint> Rank for Member<'_, E> {
 
     fn probe(&mut self, from: Source, tag: TagSelector) -> Result<Option<Status>> {
         let selector = self.selector(from, tag)?;
-        let found = self.process.endpoint.probe(selector)?;
+        let found = self.process.endpoint.probe(selector, None)?;
         found.map(|envelope| self.status(envelope)).transpose()
     }
 
     fn send_window(&mut self, to: usize, tag: Tag, data: &[u8], count: usize) -> Result<()> {
         let to = self.destination(to, tag)?;
-        self.process.endpoint.send_window(to, data, count)
+        self.process.endpoint.repeat(Series::Send(to, data), count).map(drop)
     }
 
     fn receive_window(
@@ -215,7 +216,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
         count: usize,
     ) -> Result<()> {
         let selector = self.selector(from, tag)?;
-        match self.process.endpoint.receive_window((selector, buffer), count)? {
+        match self.process.endpoint.repeat(Series::Receive(selector, buffer), count)? {
             Some(cut) => self.status(cut).map(drop),
             None => Ok(()),
         }

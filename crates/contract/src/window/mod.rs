@@ -213,7 +213,7 @@ impl RankWindow {
 
     /// Polls once. A polling rank yields to others if not every rank has a processor.
     fn advance_over<E: Endpoint>(&mut self, endpoint: &mut E) -> Result<()> {
-        endpoint.progress()?;
+        endpoint.progress(None)?;
         self.window.advance(endpoint)?;
         if let Some(waits) = endpoint.long_waits()
             && let Some(request) = self.window.unsatisfiable(waits)
@@ -329,7 +329,7 @@ impl RankWindow {
                     break;
                 }
             }
-            endpoint.progress()?;
+            endpoint.progress(None)?;
             self.window.advance(endpoint)?;
             self.check_others(endpoint)?;
             std::thread::yield_now();

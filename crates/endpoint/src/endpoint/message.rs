@@ -63,6 +63,24 @@ pub struct Envelope {
     pub room: usize,
 }
 
+/// A new place of a message, where only a receive for it matches the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The context.
+    pub context: u32,
+    /// The tag.
+    pub tag: u32,
+}
+
+/// Messages of one kind that a rank sends or receives one after the other.
+#[derive(Debug)]
+pub enum Series<'a> {
+    /// Each has these data.
+    Send(Destination, &'a [u8]),
+    /// All are received into the same memory.
+    Receive(Selector, &'a mut [u8]),
+}
+
 impl Selector {
     /// Returns whether a message with this envelope is accepted.
     #[inline]
@@ -85,12 +103,10 @@ impl Envelope {
 #[inline]
 pub(super) fn finish<E: Endpoint>(endpoint: &mut E, request: Request) -> Result<Envelope> {
     endpoint.wait_any(&[request])?;
-    let outcome = endpoint.outcome(request);
-    let envelope = endpoint.end(request);
-    outcome.map(|()| envelope)
+    Ok(endpoint.end(request))
 }
 
-/// Implements [`Endpoint::receive_window`] by receives in sequence.
+/// Implements [`Endpoint::repeat`] by receives in sequence.
 pub fn receive_in_turn<E: Endpoint>(
     endpoint: &mut E,
     selector: Selector,
@@ -106,7 +122,7 @@ pub fn receive_in_turn<E: Endpoint>(
     Ok(None)
 }
 
-/// Implements [`Endpoint::receive_window`] by receives that are all posted before the first is waited for. `requests`
+/// Implements [`Endpoint::repeat`] by receives that are all posted before the first is waited for. `requests`
 /// is empty memory for them.
 pub fn receive_together<E: Endpoint>(
     endpoint: &mut E,

@@ -23,8 +23,8 @@ pub use long_wait::{
 };
 use message::finish;
 pub use message::{
-    Completion, Destination, Envelope, Request, Selector, end_together, receive_in_turn,
-    receive_together,
+    Claim, Completion, Destination, Envelope, Request, Selector, Series, end_together,
+    receive_in_turn, receive_together,
 };
 pub use one_sided::{
     AtomicElement, AtomicElements, AtomicOperation, OneSided, OneSidedOperation, RemotePlace,
@@ -47,7 +47,8 @@ use crate::{FabricDescription, Readable, Result, Time, Writable};
 ///
 /// # Errors
 /// An error of a call is permanent unless its documentation says otherwise: the run cannot continue, every later call
-/// fails too, and the endpoint no longer accesses the memory of requests. Mistakes of single operations, such as a
+/// fails too, and the endpoint no longer accesses the memory of requests. A request that fails alone does so in the call
+/// that finds it done. Mistakes of single operations, such as a
 /// message that does not fit, are not errors of calls; the envelope reports them.
 ///
 /// # Safety
@@ -82,11 +83,6 @@ pub unsafe trait Endpoint: Sized {
         None
     }
 
-    /// Returns the connections to other runs, from the first call on, or [`Error::Unsupported`] if the fabric has none.
-    fn other_runs(&mut self) -> Result<&mut dyn OtherRuns> {
-        Err(other_runs::unsupported())
-    }
-
     /// Opens a context, whose messages use 2 `number` and 2 `number` + 1. All members make the same call.
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace>;
 
@@ -106,35 +102,20 @@ pub unsafe trait Endpoint: Sized {
     /// Returns the envelope of a request that is done. For a send it contains this rank, the tag and the length.
     fn envelope(&self, request: Request) -> Envelope;
 
-    /// Returns the outcome of a request that is done, if a single request can fail. Truncation is not a failure.
-    fn outcome(&mut self, _request: Request) -> Result<()> {
-        Ok(())
-    }
-
     /// Frees a request that is done and returns its envelope. The request's number is reused.
     fn end(&mut self, request: Request) -> Envelope;
 
     /// Cancels a posted receive. Returns false if it has already matched a message.
     fn cancel_receive(&mut self, request: Request) -> bool;
 
-    /// Returns the oldest unexpected message that `selector` accepts.
-    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>>;
-
-    /// As [`probe`](Endpoint::probe), and moves the message to another context and tag, where only a receive for these
-    /// matches it. Returns the envelope that the message had before.
-    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>>;
+    /// Returns the oldest unexpected message that `selector` accepts. If it is claimed, it moves to another context and
+    /// tag; the envelope is the one that it had before.
+    fn probe(&mut self, selector: Selector, claim: Option<Claim>) -> Result<Option<Envelope>>;
 
     // Progress.
-    /// Makes progress without waiting: receives arrived messages, and sends queued ones.
-    fn progress(&mut self) -> Result<()>;
-
-    /// Makes progress once and returns whether a request is done.
-    fn test(&mut self, request: Request) -> Result<bool> {
-        if !self.is_done(request) {
-            self.progress()?;
-        }
-        Ok(self.is_done(request))
-    }
+    /// Makes progress without waiting: receives arrived messages, and sends queued ones. `wanted` is the request that the
+    /// caller tests, if it tests one: then nothing else need progress, and nothing at all if it is done.
+    fn progress(&mut self, wanted: Option<Request>) -> Result<()>;
 
     /// Waits until one of `requests` is done, and returns the lowest index of those. The list must not be empty. Also fails
     /// if none of them can ever complete because the ranks that they need have ended.
@@ -189,18 +170,15 @@ pub unsafe trait Endpoint: Sized {
         received
     }
 
-    /// Sends `data` `count` times, as many at once as the fabric can have under way.
-    fn send_window(&mut self, to: Destination, data: &[u8], count: usize) -> Result<()> {
-        (0..count).try_for_each(|_| self.send(to, data))
-    }
-
-    /// Receives `count` messages into the same `buffer`. Ends early with the envelope of one that does not fit.
-    fn receive_window(
-        &mut self,
-        (selector, buffer): (Selector, &mut [u8]),
-        count: usize,
-    ) -> Result<Option<Envelope>> {
-        receive_in_turn(self, selector, buffer, count)
+    /// Sends or receives `count` messages of a series, as many at once as the fabric can have under way. Ends early with
+    /// the envelope of one that does not fit.
+    fn repeat(&mut self, series: Series<'_>, count: usize) -> Result<Option<Envelope>> {
+        match series {
+            Series::Send(to, data) => {
+                (0..count).try_for_each(|_| self.send(to, data)).map(|()| None)
+            }
+            Series::Receive(selector, buffer) => receive_in_turn(self, selector, buffer, count),
+        }
     }
 
     // Collectives.

@@ -5,7 +5,7 @@
 //! [`BETWEEN_RUNS`], so that they never match messages of one run.
 
 use super::{ContextOffer, ContextPlace};
-use crate::{Error, Result};
+use crate::Result;
 
 /// Highest bit of the number of a context between runs.
 pub const BETWEEN_RUNS: u32 = 1 << 30;
@@ -37,12 +37,12 @@ pub struct OpenedBetweenRuns {
     pub place: ContextPlace,
 }
 
-/// The connections of an endpoint to other runs ([`Endpoint::other_runs`](crate::Endpoint::other_runs)).
+/// The connections of an endpoint to other runs.
 pub trait OtherRuns {
     /// Returns this process's name. From the first call on the process answers callers.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] and [`Error::System`].
+    /// [`Error::Unsupported`](crate::Error::Unsupported) and [`Error::System`](crate::Error::System).
     fn own_name(&mut self) -> Result<ProcessName>;
 
     /// Returns the number of a process: its rank, if it is of this run.
@@ -58,7 +58,7 @@ pub trait OtherRuns {
     /// in progress: all of them must call this again after every poll.
     ///
     /// # Errors
-    /// [`Error::System`] if one of them cannot be called.
+    /// [`Error::System`](crate::Error::System) if one of them cannot be called.
     fn reach(&mut self, members: &[usize]) -> Result<bool>;
 
     /// Opens a port: others may [`call`](OtherRuns::call) it by this number and this process's name.
@@ -74,7 +74,7 @@ pub trait OtherRuns {
     /// be called again after every poll until then.
     ///
     /// # Errors
-    /// [`Error::System`] if no process answers there, or the port is not open.
+    /// [`Error::System`](crate::Error::System) if no process answers there, or the port is not open.
     fn call(&mut self, name: &ProcessName, port: u32) -> Result<Option<usize>>;
 
     /// Returns this process's part of a new context between runs, as [`Boards::offer`](crate::Boards::offer).
@@ -94,11 +94,4 @@ pub trait OtherRuns {
         me: usize,
         offers: &[ContextOffer],
     ) -> Result<OpenedBetweenRuns>;
-}
-
-/// Returns the error of a fabric without any.
-#[cold]
-pub(super) fn unsupported() -> Error {
-    let (fabric, what) = ("this fabric".into(), "reach processes of other runs".into());
-    Error::Unsupported { fabric, what }
 }

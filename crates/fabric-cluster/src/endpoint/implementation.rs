@@ -1,11 +1,11 @@
 //! The implementation of the contract's [`Endpoint`].
 
 use contract::{
-    AgreedCall, Boards, CollectiveCall, Completion, Computer, Conditions, ContextCollectives,
-    ContextOffer, ContextPlace, Destination, Endpoint, Envelope, Error, FabricDescription,
-    HostMemory, InPlace, InPlaceReceives, Isolation, LongWaits, MemoryCopies, NewContext,
-    OperatingSystem, Priority, PriorityGranted, Readable, Request, Result, Selector, SharedLine,
-    StartedCollective, Time, Writable,
+    AgreedCall, Boards, Claim, CollectiveCall, Completion, Computer, Conditions,
+    ContextCollectives, ContextOffer, ContextPlace, Destination, Endpoint, Envelope, Error,
+    FabricDescription, HostMemory, InPlace, InPlaceReceives, Isolation, LongWaits, MemoryCopies,
+    NewContext, OperatingSystem, Priority, PriorityGranted, Readable, Request, Result, Selector,
+    Series, SharedLine, StartedCollective, Time, Writable, receive_in_turn,
 };
 use engine::Transport;
 use fabric_shm::HostCollectives;
@@ -189,16 +189,15 @@ unsafe impl Endpoint for ClusterEndpoint {
         self.engine.cancel_receive(request)
     }
 
-    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
-        self.engine.probe(&selector)
+    fn probe(&mut self, selector: Selector, claim: Option<Claim>) -> Result<Option<Envelope>> {
+        self.engine.probe(&selector, claim)
     }
 
-    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
-        self.engine.claim(&selector, context, tag)
-    }
-
-    fn progress(&mut self) -> Result<()> {
-        self.engine.poll()
+    fn progress(&mut self, wanted: Option<Request>) -> Result<()> {
+        match wanted {
+            Some(request) => self.engine.poll_for_request(request),
+            None => self.engine.poll(),
+        }
     }
 
     #[inline]
@@ -229,10 +228,6 @@ unsafe impl Endpoint for ClusterEndpoint {
         receive: (Selector, &mut [u8]),
     ) -> Result<Envelope> {
         self.engine.exchange(send, receive)
-    }
-
-    fn send_window(&mut self, to: Destination, data: &[u8], count: usize) -> Result<()> {
-        self.engine.send_window(to, data, count)
     }
 
     fn collective(
@@ -271,5 +266,12 @@ unsafe impl Endpoint for ClusterEndpoint {
 
     fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
         Some(&mut self.engine)
+    }
+
+    fn repeat(&mut self, series: Series<'_>, count: usize) -> Result<Option<Envelope>> {
+        match series {
+            Series::Send(to, data) => self.engine.send_window(to, data, count).map(|()| None),
+            Series::Receive(selector, buffer) => receive_in_turn(self, selector, buffer, count),
+        }
     }
 }

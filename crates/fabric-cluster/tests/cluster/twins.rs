@@ -55,7 +55,7 @@ fn send_all(endpoint: &mut ClusterEndpoint, seed: u64) -> Result<()> {
         // SAFETY: the data are kept until the request has ended; after an error, this rank ends the run.
         let lent = unsafe { Readable::new(data.as_ptr(), data.len()) };
         sends.push((endpoint.post_send(to, lent, Completion::Local)?, data));
-        (0..random.below(20)).try_for_each(|_| endpoint.progress())?;
+        (0..random.below(20)).try_for_each(|_| endpoint.progress(None))?;
     }
     for (request, _data) in sends {
         endpoint.wait_any(&[request])?;
@@ -98,7 +98,7 @@ impl Receiver {
                         self.cancel(endpoint, place);
                     }
                 }
-                _ => (0..self.random.below(30)).try_for_each(|_| endpoint.progress())?,
+                _ => (0..self.random.below(30)).try_for_each(|_| endpoint.progress(None))?,
             }
             self.collect(endpoint)?;
         }
@@ -108,7 +108,7 @@ impl Receiver {
             if !self.receives.iter().any(|one| one.open.is_some() && one.source.is_none()) {
                 self.post(endpoint, None)?;
             }
-            endpoint.progress()?;
+            endpoint.progress(None)?;
             self.collect(endpoint)?;
         }
         while let Some(place) = self.receives.iter().position(|one| one.open.is_some()) {

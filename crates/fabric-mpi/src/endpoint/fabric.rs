@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use contract::{
-    CollectiveCall, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint,
+    Claim, CollectiveCall, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint,
     Envelope, FabricDescription, NewContext, OperatingSystem, Readable, Request, Result, Selector,
-    Time, Writable,
+    Series, Time, Writable,
 };
 
 use super::requests::Kind;
@@ -92,13 +92,6 @@ unsafe impl Endpoint for MpiEndpoint {
         self.requests.get(request).envelope()
     }
 
-    fn outcome(&mut self, request: Request) -> Result<()> {
-        match &self.requests.get(request).ended {
-            Some(Err(error)) => Err(error.clone()),
-            _ => Ok(()),
-        }
-    }
-
     fn end(&mut self, request: Request) -> Envelope {
         self.requests.take(request).envelope()
     }
@@ -107,16 +100,19 @@ unsafe impl Endpoint for MpiEndpoint {
         self.cancel(request).unwrap_or(false)
     }
 
-    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
-        self.probe_for(selector)
+    fn probe(&mut self, selector: Selector, claim: Option<Claim>) -> Result<Option<Envelope>> {
+        match claim {
+            None => self.probe_for(selector),
+            Some(Claim { context, tag }) => self.claim_message(selector, context, tag),
+        }
     }
 
-    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
-        self.claim_message(selector, context, tag)
-    }
-
-    /// Tests every request that is under way, which also makes the MPI process arrived messages.
-    fn progress(&mut self) -> Result<()> {
+    /// Tests the request that is wanted, or every one that is under way, which also makes the MPI process arrived messages.
+    fn progress(&mut self, wanted: Option<Request>) -> Result<()> {
+        if let Some(request) = wanted {
+            self.test_for(request);
+            return self.check_outcome(request);
+        }
         let under_way = self.requests.under_way();
         for &request in &under_way {
             self.test_for(request);
@@ -127,27 +123,23 @@ unsafe impl Endpoint for MpiEndpoint {
         Ok(())
     }
 
-    fn test(&mut self, request: Request) -> Result<bool> {
-        Ok(self.test_for(request))
-    }
-
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
-        if let Some(index) = requests.iter().position(|&request| self.is_done(request)) {
-            return Ok(index);
-        }
-        match requests {
-            [request] => {
+        let done = requests.iter().position(|&request| self.is_done(request));
+        let index = match (done, requests) {
+            (Some(index), _) => index,
+            (None, [request]) => {
                 self.wait_for(*request);
-                Ok(0)
+                0
             }
-            several => self.wait_for_any(several),
-        }
+            (None, several) => self.wait_for_any(several)?,
+        };
+        self.check_outcome(requests[index]).map(|()| index)
     }
 
     fn wait_until(&mut self, done: &mut dyn FnMut(&mut Self) -> bool) -> Result<()> {
         let mut polls = 0;
         while !done(self) {
-            self.progress()?;
+            self.progress(None)?;
             polls += 1;
             if polls > POLLS_BEFORE_YIELDING && !self.placement.every_rank_has_a_processor {
                 std::thread::yield_now();
@@ -174,18 +166,6 @@ unsafe impl Endpoint for MpiEndpoint {
         self.exchange_bytes(send, receive)
     }
 
-    fn send_window(&mut self, to: Destination, data: &[u8], count: usize) -> Result<()> {
-        self.send_many(to, data, count)
-    }
-
-    fn receive_window(
-        &mut self,
-        (selector, buffer): (Selector, &mut [u8]),
-        count: usize,
-    ) -> Result<Option<Envelope>> {
-        self.receive_many(selector, buffer, count)
-    }
-
     fn collective(
         &mut self,
         place: ContextPlace,
@@ -209,6 +189,13 @@ unsafe impl Endpoint for MpiEndpoint {
                 self.abort();
                 1
             }
+        }
+    }
+
+    fn repeat(&mut self, series: Series<'_>, count: usize) -> Result<Option<Envelope>> {
+        match series {
+            Series::Send(to, data) => self.send_many(to, data, count).map(|()| None),
+            Series::Receive(selector, buffer) => self.receive_many(selector, buffer, count),
         }
     }
 }

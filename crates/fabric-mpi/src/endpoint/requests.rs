@@ -169,6 +169,14 @@ impl MpiEndpoint {
         true
     }
 
+    /// Returns the failure of a request that has one.
+    pub(super) fn check_outcome(&self, request: Request) -> Result<()> {
+        match &self.requests.get(request).ended {
+            Some(Err(error)) => Err(error.clone()),
+            _ => Ok(()),
+        }
+    }
+
     /// Waits until the MPI has completed one of several incomplete requests, and returns its index among them.
     pub(super) fn wait_for_any(&mut self, requests: &[Request]) -> Result<usize> {
         let mut handles = std::mem::take(&mut self.window.requests);

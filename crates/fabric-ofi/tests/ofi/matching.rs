@@ -92,7 +92,7 @@ fn send_all(endpoint: &mut OfiEndpoint, all: &[Message], seed: u64) -> Result<()
         // SAFETY: the data outlive the requests, all of which end below; after an error, this rank ends the run.
         let data = unsafe { Readable::new(data.as_ptr(), data.len()) };
         requests.push(endpoint.post_send(to, data, Completion::Local)?);
-        (0..random.below(20)).try_for_each(|_| endpoint.progress())?;
+        (0..random.below(20)).try_for_each(|_| endpoint.progress(None))?;
     }
     while let Some(request) = requests.pop() {
         endpoint.wait_any(&[request])?;
@@ -143,9 +143,9 @@ impl Receiver {
                 5 => {
                     let selector =
                         Selector { context: random.pick(&CONTEXTS), source: None, tag: None };
-                    endpoint.probe(selector)?;
+                    endpoint.probe(selector, None)?;
                 }
-                _ => (0..random.below(30)).try_for_each(|_| endpoint.progress())?,
+                _ => (0..random.below(30)).try_for_each(|_| endpoint.progress(None))?,
             }
             self.collect(endpoint)?;
         }
@@ -157,7 +157,7 @@ impl Receiver {
                     self.post(endpoint, all)?;
                 }
             }
-            endpoint.progress()?;
+            endpoint.progress(None)?;
             self.collect(endpoint)?;
         }
         while let Some(place) = self.receives.iter().position(|one| one.open.is_some()) {

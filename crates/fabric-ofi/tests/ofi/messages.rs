@@ -135,14 +135,14 @@ fn probes(endpoint: &mut OfiEndpoint) -> Result<()> {
             endpoint.send(to_rank(0, 1 + u32::from(number % 2)), &vec![number; bytes])
         });
     }
-    while endpoint.probe(from(1, Some(2)))?.is_none() {}
+    while endpoint.probe(from(1, Some(2)), None)?.is_none() {}
     let mut room = vec![0; LONG_BYTES];
     for number in 0..ALL {
         let envelope = endpoint.receive(from(1, None), &mut room)?;
         let right = envelope.tag == 1 + u32::from(number % 2) && room[0] == number;
         ensure(right, || format!("instead of message {number} came {envelope:?} ({})", room[0]))?;
         if number % 3 == 0 && number + 1 < ALL {
-            while endpoint.probe(from(1, None))?.is_none() {}
+            while endpoint.probe(from(1, None), None)?.is_none() {}
         }
     }
     Ok(())
@@ -174,7 +174,7 @@ fn too_short(endpoint: &mut OfiEndpoint, is_probed: bool) -> Result<()> {
     if is_probed {
         endpoint.send(to_rank(1, BEGIN), &[])?;
         let last = pairs().count() as u32 - 1;
-        while endpoint.probe(from(1, Some(last)))?.is_none() {}
+        while endpoint.probe(from(1, Some(last)), None)?.is_none() {}
     }
     let mut rooms: Vec<Vec<u8>> = pairs().map(|(_, room)| vec![UNTOUCHED; room + 1]).collect();
     for (tag, ((_, room), memory)) in (0..).zip(pairs().zip(&mut rooms)) {

@@ -1,10 +1,10 @@
 //! The contract's endpoint, by requests.
 
 use contract::{
-    AgreedCall, Awaited, ClockQuality, CollectiveCall, Completion, Conditions, ContextCollectives,
-    ContextPlace, Destination, EAGER_BYTES, Endpoint, Envelope, Error, FabricDescription,
-    HostMemory, LongWaits, NewContext, Readable, Request, Result, Selector, SimulatedTime, Time,
-    TimeSpan, WaitReports, Work, Writable, check_rank,
+    AgreedCall, Awaited, Claim, ClockQuality, CollectiveCall, Completion, Conditions,
+    ContextCollectives, ContextPlace, Destination, EAGER_BYTES, Endpoint, Envelope, Error,
+    FabricDescription, HostMemory, LongWaits, NewContext, Readable, Request, Result, Selector,
+    SimulatedTime, Time, TimeSpan, WaitReports, Work, Writable, check_rank,
 };
 
 use super::{ProxyEndpoint, check_length};
@@ -175,33 +175,27 @@ unsafe impl Endpoint for ProxyEndpoint {
         cancelled
     }
 
-    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
-        if self.is_reporting.get() || self.caller.finds_nothing(Some(selector)) {
+    fn probe(&mut self, selector: Selector, claim: Option<Claim>) -> Result<Option<Envelope>> {
+        if self.is_reporting.get() {
+            return Ok(None);
+        }
+        if let Some(Claim { context, tag }) = claim {
+            let request = ProcessRequest::Claim { selector, context, tag };
+            return self.call(&request, &[]).map(Value::envelope);
+        }
+        if self.caller.finds_nothing(Some(selector)) {
             return Ok(None);
         }
         self.poll(&ProcessRequest::Probe(selector), Some(selector)).map(Value::envelope)
     }
 
-    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
-        if self.is_reporting.get() {
-            return Ok(None);
-        }
-        self.call(&ProcessRequest::Claim { selector, context, tag }, &[]).map(Value::envelope)
-    }
-
-    fn progress(&mut self) -> Result<()> {
-        if self.is_reporting.get() || self.caller.finds_nothing(None) {
+    fn progress(&mut self, wanted: Option<Request>) -> Result<()> {
+        let is_over = self.is_reporting.get() || wanted.is_some_and(|one| self.is_done(one));
+        if is_over || self.caller.finds_nothing(None) {
             return Ok(());
         }
-        self.poll(&ProcessRequest::Progress, None).map(drop)
-    }
-
-    fn test(&mut self, request: Request) -> Result<bool> {
-        let is_over = self.is_reporting.get() || self.is_done(request);
-        if !is_over && !self.caller.finds_nothing(None) {
-            self.poll(&ProcessRequest::Test(request), None)?;
-        }
-        Ok(self.is_done(request))
+        let request = wanted.map_or(ProcessRequest::Progress, ProcessRequest::Test);
+        self.poll(&request, None).map(drop)
     }
 
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {

@@ -2,11 +2,11 @@
 
 use collectives::AgreedCall;
 use contract::{
-    Boards, CollectiveCall, Completion, Computer, Conditions, ContextCollectives, ContextOffer,
-    ContextPlace, Destination, Endpoint, Envelope, Error, FabricDescription, HostMemory, InPlace,
-    InPlaceReceives, Isolation, LongWaits, MemoryCopies, NewContext, OperatingSystem, Priority,
-    PriorityGranted, Readable, Request, Result, Selector, SharedLine, StartedCollective, Time,
-    Writable,
+    Boards, Claim, CollectiveCall, Completion, Computer, Conditions, ContextCollectives,
+    ContextOffer, ContextPlace, Destination, Endpoint, Envelope, Error, FabricDescription,
+    HostMemory, InPlace, InPlaceReceives, Isolation, LongWaits, MemoryCopies, NewContext,
+    OperatingSystem, Priority, PriorityGranted, Readable, Request, Result, Selector, Series,
+    SharedLine, StartedCollective, Time, Writable, receive_in_turn,
 };
 
 use super::ShmEndpoint;
@@ -174,21 +174,16 @@ unsafe impl Endpoint for ShmEndpoint {
         self.engine.cancel_receive(request)
     }
 
-    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
-        self.engine.probe(&selector)
-    }
-
-    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
-        self.engine.claim(&selector, context, tag)
+    fn probe(&mut self, selector: Selector, claim: Option<Claim>) -> Result<Option<Envelope>> {
+        self.engine.probe(&selector, claim)
     }
 
     #[inline]
-    fn progress(&mut self) -> Result<()> {
-        self.engine.poll()
-    }
-
-    fn test(&mut self, request: Request) -> Result<bool> {
-        self.engine.test(request)
+    fn progress(&mut self, wanted: Option<Request>) -> Result<()> {
+        match wanted {
+            Some(request) => self.engine.poll_for_request(request),
+            None => self.engine.poll(),
+        }
     }
 
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {
@@ -226,12 +221,6 @@ unsafe impl Endpoint for ShmEndpoint {
         self.engine.exchange((to, data), (selector, buffer))
     }
 
-    fn send_window(&mut self, to: Destination, data: &[u8], count: usize) -> Result<()> {
-        #[cfg(feature = "delayed-sends")]
-        super::delay::before_send();
-        self.engine.send_window(to, data, count)
-    }
-
     #[inline(always)]
     fn collective(
         &mut self,
@@ -262,5 +251,16 @@ unsafe impl Endpoint for ShmEndpoint {
 
     fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
         Some(&mut self.engine)
+    }
+
+    fn repeat(&mut self, series: Series<'_>, count: usize) -> Result<Option<Envelope>> {
+        match series {
+            Series::Send(to, data) => {
+                #[cfg(feature = "delayed-sends")]
+                super::delay::before_send();
+                self.engine.send_window(to, data, count).map(|()| None)
+            }
+            Series::Receive(selector, buffer) => receive_in_turn(self, selector, buffer, count),
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! The contract's endpoint.
 
 use contract::{
-    Agent, Agents, AgreedCall, ClockQuality, CollectiveCall, Completion, Computer, Conditions,
-    ContextCollectives, ContextPlace, Destination, Endpoint, Envelope, Error, FabricDescription,
-    LongWaits, NetworkMemory, NewContext, Priority, PriorityGranted, Readable, RemoteAccess,
-    Request, Result, Selector, SimulatedTime, Time, TimeSpan, Work, Writable, check_rank,
+    Agent, Agents, AgreedCall, Claim, ClockQuality, CollectiveCall, Completion, Computer,
+    Conditions, ContextCollectives, ContextPlace, Destination, Endpoint, Envelope, Error,
+    FabricDescription, LongWaits, NetworkMemory, NewContext, Priority, PriorityGranted, Readable,
+    RemoteAccess, Request, Result, Selector, SimulatedTime, Time, TimeSpan, Work, Writable,
+    check_rank,
 };
 
 use super::SimEndpoint;
@@ -226,38 +227,29 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         self.world.borrow_mut().cancel_receive(self.rank, request)
     }
 
-    fn probe(&mut self, selector: Selector) -> Result<Option<Envelope>> {
+    fn probe(&mut self, selector: Selector, claim: Option<Claim>) -> Result<Option<Envelope>> {
         self.poll();
         let mut world = self.world.borrow_mut();
         world.check()?;
-        Ok(world.probe(self.rank, selector))
+        Ok(match claim {
+            None => world.probe(self.rank, selector),
+            Some(Claim { context, tag }) => world.claim(self.rank, selector, context, tag),
+        })
     }
 
-    fn claim(&mut self, selector: Selector, context: u32, tag: u32) -> Result<Option<Envelope>> {
+    /// Also spends the time of the end of the request that is wanted, if it is done.
+    fn progress(&mut self, wanted: Option<Request>) -> Result<()> {
         self.poll();
-        let mut world = self.world.borrow_mut();
-        world.check()?;
-        Ok(world.claim(self.rank, selector, context, tag))
-    }
-
-    fn progress(&mut self) -> Result<()> {
-        self.poll();
-        self.world.borrow().check()
-    }
-
-    fn test(&mut self, request: Request) -> Result<bool> {
-        self.poll();
-        let due = {
+        let (request, due) = {
             let mut world = self.world.borrow_mut();
             world.check()?;
-            if !world.is_done(self.rank, request) {
-                return Ok(false);
-            }
-            world.take_due(self.rank, request)
+            let done = wanted.filter(|&request| world.is_done(self.rank, request));
+            let Some(request) = done else { return Ok(()) };
+            (request, world.take_due(self.rank, request))
         };
         self.work(due);
         self.move_memory(request);
-        Ok(true)
+        Ok(())
     }
 
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract::{
-    ContextCollectives, ContextPlace, Endpoint, Error, LongWaits, NewContext, Request, Result,
-    SimulatedTime, Time,
+    Claim, ContextCollectives, ContextPlace, Endpoint, Error, LongWaits, NewContext, Request,
+    Result, SimulatedTime, Time,
 };
 use fabric_proxy::wire::line::Line;
 use fabric_proxy::wire::message::{Data, Writer};
@@ -170,7 +170,7 @@ impl<'a> Server<'a> {
             }
             Process::Cancel(request) => self.cancel(endpoint, request),
             Process::Claim { selector, context, tag } => {
-                let claimed = endpoint.claim(selector, context, tag);
+                let claimed = endpoint.probe(selector, Some(Claim { context, tag }));
                 if let Ok(Some(envelope)) = claimed {
                     self.notes.claimed(tag, envelope);
                 }
@@ -302,8 +302,8 @@ fn plain(endpoint: &mut SimEndpoint<'_>, request: ProcessRequest) -> Attempt {
             endpoint.open_context(context).map(Value::Place).map_err(Outcome::Failed)
         }
         ProcessRequest::CloseContext(place) => value(endpoint.close_context(place)),
-        ProcessRequest::Probe(selector) => value(endpoint.probe(selector)),
-        ProcessRequest::Progress => value(endpoint.progress()),
+        ProcessRequest::Probe(selector) => value(endpoint.probe(selector, None)),
+        ProcessRequest::Progress => value(endpoint.progress(None)),
         ProcessRequest::Yield => value(endpoint.yield_processor()),
         ProcessRequest::SleepAWhile(longest) => value(endpoint.sleep_a_while(longest)),
         ProcessRequest::Leave => value(endpoint.leave()),
@@ -320,7 +320,7 @@ fn of_operation(
 ) -> Attempt {
     match request {
         // The reply reports whether it is done.
-        ProcessRequest::Test(_) => value(endpoint.test(operation).map(drop)),
+        ProcessRequest::Test(_) => value(endpoint.progress(Some(operation))),
         ProcessRequest::CannotComplete(_) => Ok(endpoint.cannot_complete(operation).into()),
         _ => failed(endpoint.give_up_on(operation)),
     }

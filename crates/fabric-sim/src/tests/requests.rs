@@ -2,8 +2,8 @@
 #![allow(unsafe_code)]
 
 use contract::{
-    CollectiveCall, Combine, Completion, ContextPlace, Destination, Endpoint, Error, LongWaits,
-    Readable, ReductionId, Result, Selector, SimulatedTime, Time, TimeSpan, Writable,
+    Claim, CollectiveCall, Combine, Completion, ContextPlace, Destination, Endpoint, Error,
+    LongWaits, Readable, ReductionId, Result, Selector, SimulatedTime, Time, TimeSpan, Writable,
 };
 
 use super::machine;
@@ -107,21 +107,28 @@ fn a_claimed_message_is_received_by_whoever_knows_its_new_tag() {
         }
         let any = Selector { context: CONTEXT, source: None, tag: None };
         endpoint.wait_until(&mut |endpoint| {
-            matches!(endpoint.probe(Selector { tag: Some(9), ..any }), Ok(None))
-                && matches!(endpoint.probe(any), Ok(Some(_)))
+            matches!(endpoint.probe(Selector { tag: Some(9), ..any }, None), Ok(None))
+                && matches!(endpoint.probe(any, None), Ok(Some(_)))
         })?;
-        let claimed = endpoint.claim(any, 60, 8)?.expect("it has arrived");
+        let claimed =
+            endpoint.probe(any, Some(Claim { context: 60, tag: 8 }))?.expect("it has arrived");
         assert_eq!((claimed.context, claimed.tag, claimed.bytes), (CONTEXT, 1, 100));
         let mut room = vec![0; 2000];
-        endpoint.wait_until(&mut |endpoint| matches!(endpoint.probe(any), Ok(Some(_))))?;
-        assert_eq!(endpoint.claim(any, 60, 9)?.expect("it has arrived").bytes, 2000);
+        endpoint.wait_until(&mut |endpoint| matches!(endpoint.probe(any, None), Ok(Some(_))))?;
+        assert_eq!(
+            endpoint
+                .probe(any, Some(Claim { context: 60, tag: 9 }))?
+                .expect("it has arrived")
+                .bytes,
+            2000
+        );
         for (tag, bytes, value) in [(9, 2000, 6), (8, 100, 5)] {
             let selector = Selector { context: 60, source: Some(0), tag: Some(tag) };
             let envelope = endpoint.receive(selector, &mut room)?;
             assert_eq!((envelope.bytes, envelope.tag), (bytes, tag));
             assert!(room[..bytes].iter().all(|&byte| byte == value));
         }
-        assert_eq!(endpoint.probe(any)?, None);
+        assert_eq!(endpoint.probe(any, None)?, None);
         Ok(())
     })
     .unwrap();
@@ -360,7 +367,7 @@ fn a_rank_that_looks_for_messages_in_a_collective_of_the_machine_is_woken_by_one
             endpoint.receive(answer, &mut [0])?;
         }
         let idle = &mut |endpoint: &mut SimEndpoint<'_>| {
-            if is_answered || endpoint.probe(question) == Ok(None) {
+            if is_answered || endpoint.probe(question, None) == Ok(None) {
                 return;
             }
             is_answered = true;

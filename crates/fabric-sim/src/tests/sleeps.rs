@@ -84,11 +84,11 @@ fn a_rank_that_skips_idle_polls_sees_what_one_sees_that_polls() {
                     last = endpoint.now();
                     continue;
                 }
-                if !has_come && endpoint.probe(from)?.is_some() {
+                if !has_come && endpoint.probe(from, None)?.is_some() {
                     has_come = true;
                     seen.push(("message", us(&endpoint)));
                 } else {
-                    endpoint.progress()?;
+                    endpoint.progress(None)?;
                 }
                 let now = endpoint.now();
                 if now.since(last) > TimeSpan::from_us(3) {

@@ -86,7 +86,7 @@ impl Chosen {
             found = first_done(this);
             if found.is_none() && this.any_has_left() && none_can_complete(this) {
                 // The last poll may have missed messages that arrived before the others left.
-                is_lost = this.progress().is_ok()
+                is_lost = this.progress(None).is_ok()
                     && first_done(this).is_none()
                     && none_can_complete(this);
             }
@@ -100,9 +100,7 @@ impl Chosen {
 
     fn finish_request(&mut self, request: Request) -> Result<Envelope> {
         self.wait_for_any(&[request])?;
-        let outcome = self.outcome(request);
-        let envelope = self.end(request);
-        outcome.map(|()| envelope)
+        Ok(self.end(request))
     }
 
     pub(super) fn send_among_others(&mut self, to: Destination, data: &[u8]) -> Result<()> {

@@ -9,7 +9,6 @@ mod program;
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_int};
 
-use contract::Endpoint;
 use launcher::Launcher;
 use program::Program;
 
@@ -77,7 +76,8 @@ unsafe fn start(
 ) -> Result {
     let old = get_object(comm)?;
     // Every rank finds out by itself whether its fabric reaches other runs, so that all give the reason.
-    let reached = running()?.engine().endpoint()?.other_runs().and_then(|runs| runs.own_name());
+    let engine = running()?.engine().clone();
+    let reached = engine.other_runs(&mut *engine.endpoint()?).and_then(|runs| runs.own_name());
     reached.map_err(|why| not_started(why.to_string()))?;
     let start = Start::default();
     let begin = || start.begin(programs()?);

@@ -35,7 +35,8 @@ impl Proposal {
         let engine = at.context.engine();
         let mut endpoint = engine.endpoint()?;
         if at.context.is_between_runs() {
-            return Ok(Proposal { number: 0, offer: endpoint.other_runs()?.offer_between_runs()? });
+            let offer = engine.other_runs(&mut endpoint)?.offer_between_runs()?;
+            return Ok(Proposal { number: 0, offer });
         }
         let number = engine.propose_context(at.rank == 0)?;
         let boards = boards_of(&mut *endpoint, ContextPlace::WORLD);

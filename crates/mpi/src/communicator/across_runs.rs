@@ -25,7 +25,7 @@ impl MemberOffer {
 
     fn own<E: Endpoint>(engine: &Engine<E>) -> Result<Self> {
         let mut endpoint = engine.endpoint()?;
-        let runs = endpoint.other_runs()?;
+        let runs = engine.other_runs(&mut endpoint)?;
         Ok(MemberOffer { name: runs.own_name()?, offer: runs.offer_between_runs()? })
     }
 
@@ -54,7 +54,7 @@ pub(crate) fn reach_all<E: Endpoint>(engine: &Engine<E>, members: &[usize]) -> R
     let until = engine.endpoint()?.now() + REACH_LIMIT;
     let mut reached = Ok(false);
     engine.wait_until(&mut |endpoint| {
-        reached = endpoint.other_runs().and_then(|runs| runs.reach(members));
+        reached = engine.other_runs(endpoint).and_then(|runs| runs.reach(members));
         !matches!(reached, Ok(false)) || endpoint.now() > until
     })?;
     let late = "a process of another run did not call";
@@ -106,7 +106,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
             if own[0].name < theirs[0].name { (own, theirs) } else { (theirs, own) };
         let meet = |all: &[MemberOffer]| -> Result<Group> {
             let mut endpoint = self.engine().endpoint()?;
-            let runs = endpoint.other_runs()?;
+            let runs = self.engine().other_runs(&mut endpoint)?;
             let numbers = all.iter().map(|one| runs.meet(&one.name));
             Ok(numbers.collect::<contract::Result<Vec<_>>>()?.into())
         };

@@ -78,7 +78,7 @@ impl<E: Endpoint + 'static> Bridge<E> {
         let (me, leader) = (engine.rank(), self.leader);
         // Each process has its own numbers for processes of other runs.
         let is_first = match self.context.is_between_runs() {
-            true => engine.endpoint()?.other_runs()?.comes_before(leader),
+            true => engine.other_runs(&mut *engine.endpoint()?)?.comes_before(leader),
             false => me < leader,
         };
         let members: Group = if is_first { vec![me, leader] } else { vec![leader, me] }.into();

@@ -154,7 +154,8 @@ impl<E: Endpoint> Context<E> {
     /// # Errors
     /// Errors that end the run.
     pub(crate) fn open_between_runs(&self, endpoint: &mut E, offers: &[ContextOffer]) -> Result {
-        let opened = endpoint.other_runs()?.open_between_runs(self.members(), self.rank, offers)?;
+        let runs = self.engine.other_runs(endpoint)?;
+        let opened = runs.open_between_runs(self.members(), self.rank, offers)?;
         self.set_number(opened.number);
         self.place.set(Some(opened.place));
         Ok(())

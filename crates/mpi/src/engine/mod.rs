@@ -16,7 +16,9 @@ mod waiting;
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
 use std::rc::Rc;
 
-use contract::{BETWEEN_RUNS, ContextNumbers, Destination, Endpoint, Envelope, wait_reports};
+use contract::{
+    BETWEEN_RUNS, ContextNumbers, Destination, Endpoint, Envelope, OtherRuns, wait_reports,
+};
 
 pub(crate) use activity::{Activity, Orphan};
 use call_log::CallLogs;
@@ -48,6 +50,9 @@ pub(crate) const SELF_CONTEXT: u32 = 1;
 pub(crate) const GROUPS_CONTEXT: u32 = 2;
 const KEPT_CONTEXTS: u32 = 3;
 
+/// Returns the connections of an endpoint to other runs.
+type ToOtherRuns<E> = fn(&mut E) -> &mut dyn OtherRuns;
+
 /// One process's engine.
 pub struct Engine<E: Endpoint> {
     /// `None` after the process has left the run.
@@ -61,6 +66,8 @@ pub struct Engine<E: Endpoint> {
     others: OnceCell<&'static dyn OtherThreads>,
     /// Set once the program has started a generalized request.
     generalized: OnceCell<Rc<OpenGeneralized>>,
+    /// Returns the connections of the endpoint to other runs. Set if it has any.
+    other_runs: OnceCell<ToOtherRuns<E>>,
     activities: Activities<E>,
     orphans: RefCell<Vec<Box<dyn Orphan<E>>>>,
     numbers: RefCell<ContextNumbers>,
@@ -92,6 +99,7 @@ impl<E: Endpoint> Engine<E> {
             endpoint: RefCell::new(Some(endpoint)),
             rank,
             size,
+            other_runs: OnceCell::new(),
             activities: Activities::default(),
             orphans: RefCell::default(),
             numbers: RefCell::new(ContextNumbers::new(rank, size, KEPT_CONTEXTS)),
@@ -104,6 +112,23 @@ impl<E: Endpoint> Engine<E> {
             messages: MessageLog::new(rank),
             failed_calls: Cell::new(0),
         }
+    }
+
+    /// Sets the function that returns the connections of the endpoint to other runs.
+    pub fn reach_other_runs_by(&self, other_runs: fn(&mut E) -> &mut dyn OtherRuns) {
+        let _ = self.other_runs.set(other_runs);
+    }
+
+    /// Returns these connections.
+    ///
+    /// # Errors
+    /// If the endpoint has none.
+    pub fn other_runs<'e>(&self, endpoint: &'e mut E) -> contract::Result<&'e mut dyn OtherRuns> {
+        let Some(other_runs) = self.other_runs.get() else {
+            let (fabric, what) = ("this fabric".into(), "reach processes of other runs".into());
+            return Err(contract::Error::Unsupported { fabric, what });
+        };
+        Ok(other_runs(endpoint))
     }
 
     /// Returns this process's number in the run.

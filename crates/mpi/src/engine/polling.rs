@@ -73,7 +73,7 @@ impl<E: Endpoint> Engine<E> {
         let others = self.others.get().copied();
         let wait = others.map(|others| number_of_wait(&mut *endpoint, others, number));
         wait_reports(&mut *endpoint).into_iter().for_each(|reports| reports.begin());
-        endpoint.progress()?;
+        endpoint.progress(None)?;
         self.activities.advance(&mut endpoint);
         match poll(&mut endpoint) {
             Polled::Ended => return Ok(true),

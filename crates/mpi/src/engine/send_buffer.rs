@@ -96,7 +96,7 @@ impl SendBuffer {
         to: Destination,
         data: Vec<u8>,
     ) -> Result {
-        endpoint.progress()?;
+        endpoint.progress(None)?;
         self.forget_ended(endpoint);
         let taken = |bytes: usize| bytes + Self::OVERHEAD_BYTES;
         let used: usize = self.under_way.borrow().iter().map(|(_, one)| taken(one.bytes())).sum();

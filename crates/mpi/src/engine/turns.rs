@@ -146,7 +146,7 @@ impl<E: Endpoint> Engine<E> {
         let mut endpoint = self.endpoint()?;
         let wait = number_of_wait(&mut *endpoint, others, number);
         wait_reports(&mut *endpoint).into_iter().for_each(|reports| reports.begin());
-        endpoint.progress()?;
+        endpoint.progress(None)?;
         match self.check_wait(&mut endpoint, done, unsatisfiable) {
             Found::End => Ok(true),
             Found::Unsatisfiable(request) => Err(give_up_on(&mut *endpoint, request).into()),

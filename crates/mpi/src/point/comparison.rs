@@ -127,7 +127,7 @@ fn left_over<E: Endpoint>(world: &Rc<Context<E>>) -> Result<Option<Envelope>> {
         engine.progress()?;
         for &context in &contexts {
             let selector = Selector { context, source: None, tag: None };
-            let found = engine.endpoint()?.probe(selector)?;
+            let found = engine.endpoint()?.probe(selector, None)?;
             if found.is_some() {
                 return Ok(found);
             }

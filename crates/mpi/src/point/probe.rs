@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use contract::{BETWEEN_RUNS, Endpoint, Envelope, Selector};
+use contract::{BETWEEN_RUNS, Claim, Endpoint, Envelope, Selector};
 
 use super::receive::ReceiveCall;
 use crate::engine::{Context, Engine};
@@ -92,7 +92,7 @@ pub fn probe<E: Endpoint>(
     let Some(selector) = context.selector(source, tag)? else {
         return Ok(Some(Status::of_nobody()));
     };
-    let try_find = &mut |endpoint: &mut E| endpoint.probe(selector);
+    let try_find = &mut |endpoint: &mut E| endpoint.probe(selector, None);
     let found = find(context.engine(), manner, selector, try_find)?;
     Ok(found.map(|envelope| status_of(context, &envelope)))
 }
@@ -116,7 +116,8 @@ pub fn claim<E: Endpoint>(
     // Each poll asks for the number: another thread may have claimed a message since the last one.
     let try_find = &mut |endpoint: &mut E| {
         number = engine.next_claim();
-        let found = endpoint.claim(selector, hidden_in, number)?;
+        let claim = Claim { context: hidden_in, tag: number };
+        let found = endpoint.probe(selector, Some(claim))?;
         if found.is_some() {
             engine.count_claim();
         }

@@ -53,7 +53,7 @@ impl LightRequest {
         endpoint: &mut E,
     ) -> Option<(u32, u32, usize)> {
         let LightRequest::Receive(started, class) = self else { return None };
-        if endpoint.envelope(started).is_cut() || endpoint.outcome(started).is_err() {
+        if endpoint.envelope(started).is_cut() {
             return None;
         }
         let message = endpoint.end(started);
@@ -63,13 +63,10 @@ impl LightRequest {
 
     /// Returns its status and outcome, after its end.
     #[inline]
-    pub fn status<E: Endpoint>(self, endpoint: &mut E) -> (Status, Result) {
+    pub fn status<E: Endpoint>(self, endpoint: &E) -> (Status, Result) {
         let started = match self {
-            LightRequest::Sent => return (Status::empty(), Ok(())),
+            LightRequest::Sent | LightRequest::Send(_) => return (Status::empty(), Ok(())),
             LightRequest::Cancelled => return (Status::empty().cancelled(), Ok(())),
-            LightRequest::Send(started) => {
-                return (Status::empty(), endpoint.outcome(started).map_err(Into::into));
-            }
             LightRequest::Receive(started, _) => started,
         };
         let envelope = endpoint.envelope(started);
@@ -79,7 +76,7 @@ impl LightRequest {
             true => {
                 Err(too_long(&envelope, envelope.source as usize).in_context(envelope.context / 2))
             }
-            false => endpoint.outcome(started).map_err(Into::into),
+            false => Ok(()),
         };
         (status, outcome)
     }

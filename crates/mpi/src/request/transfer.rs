@@ -53,17 +53,15 @@ impl<E: Endpoint> Transfer<E> {
 
     /// Records the end.
     pub(super) fn finish(self, endpoint: &mut E) -> (Status, Result) {
-        let outcome = endpoint.outcome(self.started);
         let envelope = endpoint.end(self.started);
         let Role::Receive(piece, claimed) = self.role else {
-            return (Status::empty(), outcome.map_err(Into::into));
+            return (Status::empty(), Ok(()));
         };
         piece.deliver(envelope.bytes.min(envelope.room));
         let received = Envelope { room: envelope.room, ..claimed.unwrap_or(envelope) };
         let signature = piece.memory().of().signature_of_bytes(envelope.bytes);
         self.context.engine().note_received(&received, signature);
-        let (status, fits) = self.context.status_of(&received);
-        (status, fits.and(outcome.map_err(Into::into)))
+        self.context.status_of(&received)
     }
 
     /// Cancels a receive that has no message yet.

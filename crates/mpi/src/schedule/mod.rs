@@ -221,7 +221,6 @@ impl<E: Endpoint> Schedule<E> {
             }
             self.compared.set(Compared::No);
             for (started, expected) in std::mem::take(&mut self.pending) {
-                self.note(endpoint.outcome(started).map_err(Into::into));
                 let envelope = endpoint.end(started);
                 if let Some(expected) = expected {
                     self.note(self.check_length(envelope, expected));

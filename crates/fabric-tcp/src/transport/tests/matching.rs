@@ -1,5 +1,6 @@
 //! Random sends, receives, claims and cancellations of three ranks, compared with a slow model of matching.
 
+use contract::Claim;
 use random::SplitMix64;
 
 use super::*;
@@ -142,13 +143,13 @@ impl Test {
         let oldest = messages.iter_mut().find(|one| fits(&selector, &one.envelope));
         let expected = oldest.as_ref().map(|one| one.envelope);
         let engine = &mut self.ranks.engines[rank];
-        assert_eq!(engine.probe(&selector), Ok(expected), "seed {}", self.seed);
+        assert_eq!(engine.probe(&selector, None), Ok(expected), "seed {}", self.seed);
         if self.random.below(2) == 0 {
             return;
         }
         // To another context and tag, for which some receives of the test are posted.
         let (context, tag) = (self.random.pick(&[6, 100]), number as u32 % 2);
-        let claimed = engine.claim(&selector, context, tag);
+        let claimed = engine.probe(&selector, Some(Claim { context, tag }));
         assert_eq!(claimed, Ok(expected), "seed {}", self.seed);
         if let Some(one) = oldest {
             (one.envelope.context, one.envelope.tag) = (context, tag);

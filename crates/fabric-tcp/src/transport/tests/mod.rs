@@ -6,7 +6,9 @@ mod matching;
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use contract::{Completion, Destination, Envelope, Error, Readable, Request, Selector, Writable};
+use contract::{
+    Claim, Completion, Destination, Envelope, Error, Readable, Request, Selector, Writable,
+};
 
 use super::*;
 use crate::control::{Control, Inbox};
@@ -110,7 +112,7 @@ fn a_synchronous_send_is_done_only_when_a_receive_has_taken_it() {
         let sent = send(&mut ranks.engines[0], to, 5, &data, Completion::Synchronous);
         let any = selector(0, None, None);
         ranks.poll_until("the RTS", |engines| waiting(&engines[to]).1 == 1);
-        let head = ranks.engines[to].probe(&any).unwrap().unwrap();
+        let head = ranks.engines[to].probe(&any, None).unwrap().unwrap();
         assert_eq!((head.source, head.tag, head.bytes), (0, 5, 3));
         assert!(!ranks.engines[0].is_done(sent));
         let mut room = [0; 4];
@@ -133,10 +135,11 @@ fn a_claimed_message_is_found_by_its_new_context_and_tag_alone() {
         let sent = send(&mut ranks.engines[0], 1, 5, &data, Completion::Local);
         ranks.poll_until("the head", |engines| waiting(&engines[1]).1 == 1);
         let any = selector(0, None, None);
-        let before = ranks.engines[1].claim(&any, 9, 77).unwrap().unwrap();
+        let before =
+            ranks.engines[1].probe(&any, Some(Claim { context: 9, tag: 77 })).unwrap().unwrap();
         assert_eq!((before.context, before.tag, before.bytes), (0, 5, bytes));
-        assert_eq!(ranks.engines[1].probe(&any), Ok(None));
-        assert_eq!(ranks.engines[1].claim(&any, 9, 78), Ok(None));
+        assert_eq!(ranks.engines[1].probe(&any, None), Ok(None));
+        assert_eq!(ranks.engines[1].probe(&any, Some(Claim { context: 9, tag: 78 })), Ok(None));
         let mut room = vec![0; bytes];
         let claimed = selector(9, Some(0), Some(77));
         let received = ranks.engines[1].post_receive(claimed, lend_mut(&mut room), false).unwrap();
@@ -194,8 +197,8 @@ fn after_a_failure_no_memory_is_used() {
     let (to, data) = (Destination { rank: 1, context: 0, tag: 0 }, [9]);
     let attempts = [
         engine.poll(),
-        engine.probe(&selector(0, None, None)).map(drop),
-        engine.claim(&selector(0, None, None), 1, 1).map(drop),
+        engine.probe(&selector(0, None, None), None).map(drop),
+        engine.probe(&selector(0, None, None), Some(Claim { context: 1, tag: 1 })).map(drop),
         engine.wait_any(&[posted]).map(drop),
         engine.post_send(to, lend(&data), Completion::Local).map(drop),
         engine.post_receive(selector(0, None, None), Writable::empty(), false).map(drop),
