@@ -33,11 +33,11 @@ pub use description::{FabricDescription, SharedMemory};
 pub use endpoint::{
     AccessKind, Agent, AgentAnswer, Agents, Apply, Arenas, AtomicElement, AtomicElements,
     AtomicOperation, BETWEEN_RUNS, Boards, Claim, CollectiveCall, Combine, Completion, Computer,
-    Conditions, ContextCollectives, ContextOffer, ContextPlace, Destination, Endpoint, Envelope,
-    HostMemory, InPlaceReceives, LongWaits, MEETING_CONTEXT, MemoryCopies, NetworkMemory,
-    NewContext, OneSided, OneSidedOperation, OpenedBetweenRuns, OtherEnds, OtherRuns, ProcessName,
-    REPORT_INTERVAL, RememberedCall, RemoteAccess, RemoteAddress, RemotePlace, Request, Selector,
-    Series, SimulatedTime, StartedCollective, WaitPlace, WaitReports, boards_of, computer_of,
+    ComputerServices, ContextCollectives, ContextOffer, ContextPlace, Destination, Endpoint,
+    Envelope, HostMemory, InPlaceReceives, LongWaits, MEETING_CONTEXT, MemoryCopies, NetworkMemory,
+    NewContext, NoServices, OneSided, OneSidedOperation, OpenedBetweenRuns, OtherEnds, OtherRuns,
+    ProcessName, REPORT_INTERVAL, RememberedCall, RemoteAccess, RemoteAddress, RemotePlace,
+    Request, Selector, Series, SimulatedTime, StartedCollective, WaitPlace, WaitReports, boards_of,
     end_together, give_up_on, receive_in_turn, receive_together, wait_reports, wait_until_time,
 };
 pub use error::{Error, Result};

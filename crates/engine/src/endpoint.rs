@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use contract::{
-    Claim, Completion, Computer, Conditions, ContextCollectives, ContextPlace, Destination,
+    Claim, Completion, Computer, ComputerServices, ContextCollectives, ContextPlace, Destination,
     Endpoint, Envelope, FabricDescription, HostMemory, LongWaits, NetworkMemory, NewContext,
     OperatingSystem, Priority, PriorityGranted, Process, Readable, Request, Result, Selector,
     Series, Time, Writable, receive_in_turn, receive_together,
@@ -104,7 +104,7 @@ impl<T: Transport> TransportEndpoint<T> {
     }
 }
 
-impl<T: Transport> Computer for TransportEndpoint<T> {
+impl<T: Transport> ComputerServices for TransportEndpoint<T> {
     fn host_of(&self, rank: usize) -> Option<usize> {
         self.transport().host_of(rank)
     }
@@ -136,15 +136,12 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
         self.engine.size()
     }
 
-    fn computer(&self) -> Option<&dyn Computer> {
-        Some(self)
-    }
-
-    fn conditions(&self) -> Conditions {
-        Conditions {
+    fn computer(&self) -> Computer<'_> {
+        Computer {
             processor: self.placement.processor,
             every_rank_has_a_processor: self.placement.every_rank_has_a_processor,
             clock: self.clock.quality(),
+            services: self,
         }
     }
 

@@ -8,10 +8,10 @@ mod others;
 mod pointer;
 
 use contract::{
-    Claim, CollectiveCall, Completion, Computer, Conditions, ContextCollectives, ContextPlace,
-    Destination, Endpoint, Envelope, Error, FabricDescription, HostMemory, LongWaits,
-    NetworkMemory, NewContext, Readable, Request, Result, Selector, SimulatedTime, Time, TimeSpan,
-    WaitPlace, WaitReports, Writable, wait_reports,
+    Claim, CollectiveCall, Completion, Computer, ContextCollectives, ContextPlace, Destination,
+    Endpoint, Envelope, Error, FabricDescription, HostMemory, LongWaits, NetworkMemory, NewContext,
+    Readable, Request, Result, Selector, SimulatedTime, Time, TimeSpan, WaitPlace, WaitReports,
+    Writable, wait_reports,
 };
 
 use launched::rare;
@@ -95,11 +95,7 @@ unsafe impl Endpoint for Chosen {
         with!(self, endpoint => endpoint.size())
     }
 
-    fn conditions(&self) -> Conditions {
-        with!(self, endpoint => endpoint.conditions())
-    }
-
-    fn computer(&self) -> Option<&dyn Computer> {
+    fn computer(&self) -> Computer<'_> {
         with!(self, endpoint => endpoint.computer())
     }
 

@@ -98,7 +98,7 @@ pub(crate) fn time() -> c_double {
 }
 
 pub(crate) fn tick() -> c_double {
-    with_endpoint(|endpoint| endpoint.conditions().clock.resolution.as_ps() as f64 * 1e-12)
+    with_endpoint(|endpoint| endpoint.computer().clock.resolution.as_ps() as f64 * 1e-12)
         .unwrap_or(0.0)
 }
 

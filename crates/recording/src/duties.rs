@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 
 use contract::{
-    Claim, CollectiveCall, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint,
-    Envelope, Error, FabricDescription, LongWaits, NewContext, Readable, Request, Result, Selector,
+    Claim, CollectiveCall, Completion, Computer, ContextPlace, Destination, Endpoint, Envelope,
+    Error, FabricDescription, LongWaits, NewContext, Readable, Request, Result, Selector,
     SimulatedTime, Time, Work, Writable,
 };
 
@@ -116,11 +116,7 @@ unsafe impl<E: Endpoint> Endpoint for ServingEndpoint<E> {
         self.endpoint.size()
     }
 
-    fn conditions(&self) -> Conditions {
-        self.endpoint.conditions()
-    }
-
-    fn computer(&self) -> Option<&dyn Computer> {
+    fn computer(&self) -> Computer<'_> {
         self.endpoint.computer()
     }
 

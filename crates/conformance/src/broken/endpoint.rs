@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use crate::reference::ReferenceEndpoint;
 use contract::FabricDescription;
 use contract::{
-    AgreedCall, Arenas, Boards, Claim, CollectiveCall, Completion, Conditions, ContextCollectives,
+    AgreedCall, Arenas, Boards, Claim, CollectiveCall, Completion, Computer, ContextCollectives,
     ContextOffer, ContextPlace, Destination, Endpoint, Envelope, Error, HostMemory, LongWaits,
     NewContext, Readable, Request, Result, Selector, StartedCollective, Time, Writable,
 };
@@ -182,8 +182,8 @@ unsafe impl Endpoint for BrokenEndpoint {
         self.inner.size()
     }
 
-    fn conditions(&self) -> Conditions {
-        self.inner.conditions()
+    fn computer(&self) -> Computer<'_> {
+        self.inner.computer()
     }
 
     fn describe(&self) -> FabricDescription {

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 use super::machine::Machine;
 use contract::FabricDescription;
 use contract::{
-    Arenas, Claim, ClockQuality, Completion, Computer, Conditions, ContextPlace, Destination,
+    Arenas, Claim, ClockQuality, Completion, Computer, ComputerServices, ContextPlace, Destination,
     Endpoint, Envelope, Error, HostMemory, LongWaits, NewContext, Readable, Request, Result,
     Selector, SharedLine, Time, TimeSpan, Writable, check_rank,
 };
@@ -45,7 +45,7 @@ impl Arenas for ReferenceEndpoint {
     unsafe fn release(&self, _memory: NonNull<u8>, _bytes: usize) {}
 }
 
-impl Computer for ReferenceEndpoint {
+impl ComputerServices for ReferenceEndpoint {
     fn shared_line(&self) -> Option<&dyn SharedLine> {
         Some(self)
     }
@@ -96,13 +96,9 @@ unsafe impl Endpoint for ReferenceEndpoint {
         self.machine.size()
     }
 
-    fn computer(&self) -> Option<&dyn Computer> {
-        Some(self)
-    }
-
-    fn conditions(&self) -> Conditions {
+    fn computer(&self) -> Computer<'_> {
         let threads = std::thread::available_parallelism();
-        Conditions {
+        Computer {
             processor: None,
             every_rank_has_a_processor: threads.is_ok_and(|count| count.get() >= self.size()),
             clock: ClockQuality {
@@ -110,6 +106,7 @@ unsafe impl Endpoint for ReferenceEndpoint {
                 uncertainty: TimeSpan::ZERO,
                 is_virtual: false,
             },
+            services: self,
         }
     }
 

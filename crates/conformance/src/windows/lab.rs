@@ -3,7 +3,7 @@
 
 use contract::{
     Action, Context, ContextOffer, Destination, Endpoint, NewContext, OwnMemory, RankWindow,
-    Result, Selector, Stretch, Update, WindowCall, WindowOffer, computer_of,
+    Result, Selector, Stretch, Update, WindowCall, WindowOffer,
 };
 
 /// Number of the window's context, which no other case uses.
@@ -39,8 +39,9 @@ impl Lab {
         let nothing = vec![ContextOffer::NOTHING; size];
         let context = NewContext { number: NUMBER, members: &members, me, offers: &nothing };
         let place = endpoint.open_context(context)?;
-        let context =
-            Context::of(NUMBER, place, members, me, size, |one| computer_of(endpoint).host_of(one));
+        let context = Context::of(NUMBER, place, members, me, size, |one| {
+            endpoint.computer().services.host_of(one)
+        });
         let offers = exchange_offers(endpoint, &part.offer())?;
         let mut lab = Lab(RankWindow::open(endpoint, memory, part, context, &offers)?);
         lab.fence(endpoint)?;

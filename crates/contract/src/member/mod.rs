@@ -11,7 +11,7 @@ use crate::{
     Destination, Endpoint, Envelope, Error, FabricDescription, Isolation, NewContext,
     OperatingSystem, Posted, Priority, PriorityGranted, Progress, Rank, RankWindow, Readable,
     Reduction, Request, Result, Selector, Series, SharedLine, Source, Status, Tag, TagSelector,
-    Time, WindowCall, Work, Writable, boards_of, collective, computer_of,
+    Time, WindowCall, Work, Writable, boards_of, collective,
 };
 
 /// A process that is one rank of a run: an endpoint, and the operations that a program has posted to it.
@@ -31,7 +31,7 @@ impl<E: Endpoint> Process<E> {
     pub fn new(endpoint: E) -> Self {
         let (rank, size) = (endpoint.rank(), endpoint.size());
         Process {
-            world: Context::world(rank, size, |one| computer_of(&endpoint).host_of(one)),
+            world: Context::world(rank, size, |one| endpoint.computer().services.host_of(one)),
             endpoint,
             posted: RequestTable::new(rank),
             numbers: ContextNumbers::new(rank, size, 1),

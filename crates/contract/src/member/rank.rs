@@ -21,7 +21,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
     }
 
     fn clock(&self) -> ClockQuality {
-        self.process.endpoint.conditions().clock
+        self.process.endpoint.computer().clock
     }
 
     fn wait_until(&mut self, time: Time) {
@@ -43,23 +43,23 @@ impl<E: Endpoint> Rank for Member<'_, E> {
     }
 
     fn every_rank_has_a_processor(&self) -> bool {
-        self.process.endpoint.conditions().every_rank_has_a_processor
+        self.process.endpoint.computer().every_rank_has_a_processor
     }
 
     fn processor(&self) -> Option<usize> {
-        self.process.endpoint.conditions().processor
+        self.process.endpoint.computer().processor
     }
 
     fn set_priority(&mut self, priority: Priority) -> PriorityGranted {
-        computer_of(&self.process.endpoint).set_priority(priority)
+        self.process.endpoint.computer().services.set_priority(priority)
     }
 
     fn isolate(&mut self, isolation: Isolation, on: bool) -> std::result::Result<(), String> {
-        computer_of(&self.process.endpoint).isolate(isolation, on)
+        self.process.endpoint.computer().services.isolate(isolation, on)
     }
 
     fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
-        computer_of(&self.process.endpoint).operating_system()
+        self.process.endpoint.computer().services.operating_system()
     }
 
     fn describe(&self) -> FabricDescription {
@@ -67,7 +67,7 @@ impl<E: Endpoint> Rank for Member<'_, E> {
     }
 
     fn shared_line(&self) -> Option<&dyn SharedLine> {
-        computer_of(&self.process.endpoint).shared_line()
+        self.process.endpoint.computer().services.shared_line()
     }
 
     fn split(&mut self, colour: Option<u32>, key: i64) -> Result<Option<Context>> {

@@ -70,7 +70,7 @@ impl<E: Endpoint> Member<'_, E> {
         let context = NewContext { number, members: &members, me, offers: &offers };
         let place = self.process.endpoint.open_context(context)?;
         let endpoint = &self.process.endpoint;
-        let host_of = |rank| computer_of(endpoint).host_of(rank);
+        let host_of = |rank| endpoint.computer().services.host_of(rank);
         Ok(Some(Context::of(number, place, members, me, endpoint.size(), host_of)))
     }
 }

@@ -221,7 +221,7 @@ impl RankWindow {
             return Err(waits.give_up_on(request));
         }
         self.check_others(endpoint)?;
-        if !endpoint.conditions().every_rank_has_a_processor {
+        if !endpoint.computer().every_rank_has_a_processor {
             std::thread::yield_now();
         }
         Ok(())
@@ -325,7 +325,7 @@ impl RankWindow {
                     return Ok(());
                 }
                 std::hint::spin_loop();
-                if !endpoint.conditions().every_rank_has_a_processor {
+                if !endpoint.computer().every_rank_has_a_processor {
                     break;
                 }
             }

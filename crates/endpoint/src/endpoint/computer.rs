@@ -7,19 +7,21 @@ use crate::{
 
 use super::Endpoint;
 
-/// What does not change for a rank during a run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Conditions {
+/// The computer of a rank, as far as the fabric knows it.
+#[derive(Clone, Copy)]
+pub struct Computer<'a> {
     /// The processor that the rank is bound to, if it is bound to exactly one.
     pub processor: Option<usize>,
     /// True if every rank can run at the same time. If not, no rank should spin for another.
     pub every_rank_has_a_processor: bool,
     /// The accuracy of the clock that all ranks share.
     pub clock: ClockQuality,
+    /// What it does for a rank, apart from messages.
+    pub services: &'a dyn ComputerServices,
 }
 
-/// The computer of a rank, as far as the fabric knows it.
-pub trait Computer {
+/// What the computer of a rank does for it, apart from messages. A computer need not do anything.
+pub trait ComputerServices {
     /// Returns a number for the host of a rank, if ranks of one host reach each other by a faster path. No number is
     /// known for processes of other runs.
     fn host_of(&self, _rank: usize) -> Option<usize> {
@@ -47,15 +49,10 @@ pub trait Computer {
     }
 }
 
-/// The computer of a fabric that knows none.
-struct Unknown;
+/// The services of a computer that has none.
+pub struct NoServices;
 
-impl Computer for Unknown {}
-
-/// Returns the computer of a rank, or one without any properties.
-pub fn computer_of<E: Endpoint>(endpoint: &E) -> &dyn Computer {
-    endpoint.computer().unwrap_or(&Unknown)
-}
+impl ComputerServices for NoServices {}
 
 /// The time of a simulated machine, which passes only as the simulation says.
 pub trait SimulatedTime {
@@ -87,7 +84,7 @@ pub fn wait_until_time<E: Endpoint>(endpoint: &mut E, time: Time) {
     match endpoint.simulated_time() {
         Some(simulated_time) => simulated_time.wait_until_time(time),
         None => {
-            let shares = !endpoint.conditions().every_rank_has_a_processor;
+            let shares = !endpoint.computer().every_rank_has_a_processor;
             crate::wait_until(|| endpoint.now(), time, shares);
         }
     }

@@ -15,7 +15,7 @@ mod remote;
 pub use collective::{
     Apply, Boards, CollectiveCall, Combine, ContextCollectives, StartedCollective, boards_of,
 };
-pub use computer::{Computer, Conditions, SimulatedTime, computer_of, wait_until_time};
+pub use computer::{Computer, ComputerServices, NoServices, SimulatedTime, wait_until_time};
 pub use context::{ContextOffer, ContextPlace, NewContext};
 pub use long_wait::{
     LongWaits, OtherEnds, REPORT_INTERVAL, RememberedCall, WaitPlace, WaitReports, give_up_on,
@@ -63,16 +63,11 @@ pub unsafe trait Endpoint: Sized {
     /// Returns the number of ranks of the run.
     fn size(&self) -> usize;
 
-    /// Returns what does not change for this rank during the run.
-    fn conditions(&self) -> Conditions;
+    /// Returns this rank's computer.
+    fn computer(&self) -> Computer<'_>;
 
     /// Returns the description of the fabric for the record of the run.
     fn describe(&self) -> FabricDescription;
-
-    /// Returns this rank's computer, if the fabric knows it.
-    fn computer(&self) -> Option<&dyn Computer> {
-        None
-    }
 
     // Time.
     /// Returns the time on the clock that all ranks share.

@@ -1,7 +1,7 @@
 //! The implementation of the contract's [`Endpoint`].
 
 use contract::{
-    AgreedCall, Boards, Claim, CollectiveCall, Completion, Computer, Conditions,
+    AgreedCall, Boards, Claim, CollectiveCall, Completion, Computer, ComputerServices,
     ContextCollectives, ContextOffer, ContextPlace, Destination, Endpoint, Envelope, Error,
     FabricDescription, HostMemory, InPlace, InPlaceReceives, Isolation, LongWaits, MemoryCopies,
     NewContext, OperatingSystem, Priority, PriorityGranted, Readable, Request, Result, Selector,
@@ -13,7 +13,7 @@ use fabric_shm::HostCollectives;
 use super::{ClusterEndpoint, Engine};
 use crate::contexts::Opened;
 
-impl Computer for ClusterEndpoint {
+impl ComputerServices for ClusterEndpoint {
     fn host_of(&self, rank: usize) -> Option<usize> {
         self.engine.transport().host_of(rank)
     }
@@ -126,15 +126,12 @@ unsafe impl Endpoint for ClusterEndpoint {
         self.engine.size()
     }
 
-    fn computer(&self) -> Option<&dyn Computer> {
-        Some(self)
-    }
-
-    fn conditions(&self) -> Conditions {
-        Conditions {
+    fn computer(&self) -> Computer<'_> {
+        Computer {
             processor: self.placement.processor,
             every_rank_has_a_processor: self.placement.every_rank_has_a_processor,
             clock: self.clock.quality(),
+            services: self,
         }
     }
 

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use contract::{
-    Claim, CollectiveCall, Completion, Computer, Conditions, ContextPlace, Destination, Endpoint,
-    Envelope, FabricDescription, NewContext, OperatingSystem, Readable, Request, Result, Selector,
-    Series, Time, Writable,
+    Claim, CollectiveCall, Completion, Computer, ComputerServices, ContextPlace, Destination,
+    Endpoint, Envelope, FabricDescription, NewContext, OperatingSystem, Readable, Request, Result,
+    Selector, Series, Time, Writable,
 };
 
 use super::requests::Kind;
@@ -14,7 +14,7 @@ use super::{Collectives, MpiEndpoint, collectives};
 /// Number of idle polls after which a rank that shares its processor yields it.
 const POLLS_BEFORE_YIELDING: u32 = 100;
 
-impl Computer for MpiEndpoint {
+impl ComputerServices for MpiEndpoint {
     fn operating_system(&self) -> Option<Box<dyn OperatingSystem>> {
         Some(linux::operating_system(self.placement.processor))
     }
@@ -34,15 +34,12 @@ unsafe impl Endpoint for MpiEndpoint {
         self.setting.size
     }
 
-    fn computer(&self) -> Option<&dyn Computer> {
-        Some(self)
-    }
-
-    fn conditions(&self) -> Conditions {
-        Conditions {
+    fn computer(&self) -> Computer<'_> {
+        Computer {
             processor: self.placement.processor,
             every_rank_has_a_processor: self.placement.every_rank_has_a_processor,
             clock: self.clock.quality(),
+            services: self,
         }
     }
 

@@ -1,10 +1,10 @@
 //! The contract's endpoint, by requests.
 
 use contract::{
-    AgreedCall, Awaited, Claim, ClockQuality, CollectiveCall, Completion, Conditions,
+    AgreedCall, Awaited, Claim, ClockQuality, CollectiveCall, Completion, Computer,
     ContextCollectives, ContextPlace, Destination, EAGER_BYTES, Endpoint, Envelope, Error,
-    FabricDescription, HostMemory, LongWaits, NewContext, Readable, Request, Result, Selector,
-    SimulatedTime, Time, TimeSpan, WaitReports, Work, Writable, check_rank,
+    FabricDescription, HostMemory, LongWaits, NewContext, NoServices, Readable, Request, Result,
+    Selector, SimulatedTime, Time, TimeSpan, WaitReports, Work, Writable, check_rank,
 };
 
 use super::{ProxyEndpoint, check_length};
@@ -106,11 +106,12 @@ unsafe impl Endpoint for ProxyEndpoint {
         Some(self)
     }
 
-    fn conditions(&self) -> Conditions {
-        Conditions {
+    fn computer(&self) -> Computer<'_> {
+        Computer {
             processor: None,
             every_rank_has_a_processor: self.every_rank_has_a_processor,
             clock: ClockQuality::VIRTUAL,
+            services: &NoServices,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use collectives::AgreedCall;
 use contract::{
-    Boards, Claim, CollectiveCall, Completion, Computer, Conditions, ContextCollectives,
+    Boards, Claim, CollectiveCall, Completion, Computer, ComputerServices, ContextCollectives,
     ContextOffer, ContextPlace, Destination, Endpoint, Envelope, Error, FabricDescription,
     HostMemory, InPlace, InPlaceReceives, Isolation, LongWaits, MemoryCopies, NewContext,
     OperatingSystem, Priority, PriorityGranted, Readable, Request, Result, Selector, Series,
@@ -13,7 +13,7 @@ use super::ShmEndpoint;
 use crate::collectives::HostCollectives;
 use crate::transport::Engine;
 
-impl Computer for ShmEndpoint {
+impl ComputerServices for ShmEndpoint {
     fn shared_line(&self) -> Option<&dyn SharedLine> {
         Some(self.engine.transport().shared_line())
     }
@@ -106,15 +106,12 @@ unsafe impl Endpoint for ShmEndpoint {
         self.engine.size()
     }
 
-    fn computer(&self) -> Option<&dyn Computer> {
-        Some(self)
-    }
-
-    fn conditions(&self) -> Conditions {
-        Conditions {
+    fn computer(&self) -> Computer<'_> {
+        Computer {
             processor: self.seat().processor(),
             every_rank_has_a_processor: self.engine.has_own_processor(),
             clock: self.clock.quality(),
+            services: self,
         }
     }
 

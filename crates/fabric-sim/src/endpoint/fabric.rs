@@ -2,7 +2,7 @@
 
 use contract::{
     Agent, Agents, AgreedCall, Claim, ClockQuality, CollectiveCall, Completion, Computer,
-    Conditions, ContextCollectives, ContextPlace, Destination, Endpoint, Envelope, Error,
+    ComputerServices, ContextCollectives, ContextPlace, Destination, Endpoint, Envelope, Error,
     FabricDescription, LongWaits, NetworkMemory, NewContext, Priority, PriorityGranted, Readable,
     RemoteAccess, Request, Result, Selector, SimulatedTime, Time, TimeSpan, Work, Writable,
     check_rank,
@@ -36,7 +36,7 @@ impl Agents for SimEndpoint<'_> {
     }
 }
 
-impl Computer for SimEndpoint<'_> {
+impl ComputerServices for SimEndpoint<'_> {
     /// Ranks that the innermost of several networks connects are on one host.
     fn host_of(&self, rank: usize) -> Option<usize> {
         let world = self.world.borrow();
@@ -146,20 +146,17 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         self.size
     }
 
-    fn computer(&self) -> Option<&dyn Computer> {
-        Some(self)
-    }
-
     fn simulated_time(&mut self) -> Option<&mut dyn SimulatedTime> {
         Some(self)
     }
 
-    fn conditions(&self) -> Conditions {
+    fn computer(&self) -> Computer<'_> {
         let world = self.world.borrow();
-        Conditions {
+        Computer {
             processor: Some(world.processor(self.rank)),
             every_rank_has_a_processor: !world.shares_processors(),
             clock: ClockQuality::VIRTUAL,
+            services: self,
         }
     }
 

@@ -200,7 +200,7 @@ impl<'a> Server<'a> {
             }
             Process::Join => {
                 self.processes.note_joined();
-                Ok(endpoint.conditions().every_rank_has_a_processor.into())
+                Ok(endpoint.computer().every_rank_has_a_processor.into())
             }
             Process::Test(own) | Process::CannotComplete(own) | Process::GiveUpOn(own) => {
                 match self.operations.of_endpoint(own) {

@@ -47,7 +47,7 @@ impl Chosen {
 
     #[cold]
     fn poll_in_turn(&mut self) {
-        let spins = self.conditions().every_rank_has_a_processor;
+        let spins = self.computer().every_rank_has_a_processor;
         let others = self.others_mut();
         others.polls = others.polls.wrapping_add(1);
         if !spins || others.polls.is_multiple_of(EVERY) {

@@ -169,7 +169,7 @@ pub(crate) unsafe fn read_control(handle: usize, place: *mut c_void) -> Result {
         }
         Value::HasProcessors => {
             let all =
-                endpoint.is_none_or(|endpoint| endpoint.conditions().every_rank_has_a_processor);
+                endpoint.is_none_or(|endpoint| endpoint.computer().every_rank_has_a_processor);
             store(place, c_int::from(all));
         }
         Value::Fabric => {

@@ -1,7 +1,7 @@
 //! Parts of communicators. All members make the same calls.
 
 use collectives::LibraryCall;
-use contract::{Endpoint, computer_of};
+use contract::Endpoint;
 
 use super::Communicator;
 use crate::collective::{Agreement, Proposal, allgather_bytes};
@@ -79,7 +79,7 @@ impl<E: Endpoint + 'static> Communicator<E> {
     pub fn split_by_host(&self, takes_part: bool, key: i64) -> Result<Option<Self>> {
         let at = self.next_making(LibraryCall::Split);
         let engine = self.context().engine();
-        let host = computer_of(&*engine.endpoint()?).host_of(engine.rank());
+        let host = engine.endpoint()?.computer().services.host_of(engine.rank());
         let mine = host.map_or_else(hosts::domain, |host| host as u64).to_ne_bytes();
         let all = allgather_bytes(at, &mine)?;
         let first = all.chunks(mine.len()).position(|one| one == mine);

@@ -5,9 +5,7 @@ use std::rc::Rc;
 
 use call_stack::CallSite;
 use collectives::{CallId, HostMap, LatestSchedules, TwoGroups};
-use contract::{
-    BETWEEN_RUNS, ContextOffer, ContextPlace, Endpoint, Envelope, NewContext, computer_of,
-};
+use contract::{BETWEEN_RUNS, ContextOffer, ContextPlace, Endpoint, Envelope, NewContext};
 
 use super::identity::Identity;
 use super::{Agreed, CallLog, Engine, LoggedCall, SendBuffers, Setups, too_long};
@@ -291,8 +289,8 @@ impl<E: Endpoint> Context<E> {
         if self.hosts.get().is_none() {
             // It is borrowed while a user's operation calls back: the call fails a little later.
             let endpoint = self.engine.endpoint().ok()?;
-            let computer = computer_of(&*endpoint);
-            let hosts = self.members().iter().map(|&rank| computer.host_of(rank));
+            let services = endpoint.computer().services;
+            let hosts = self.members().iter().map(|&rank| services.host_of(rank));
             let hosts = hosts.collect::<Option<Vec<usize>>>();
             self.hosts.get_or_init(|| hosts.map(HostMap::new));
         }

@@ -92,7 +92,7 @@ impl<E: Endpoint> Engine<E> {
         }
         let (rank, size) = (endpoint.rank(), endpoint.size());
         Engine {
-            has_processor: endpoint.conditions().every_rank_has_a_processor,
+            has_processor: endpoint.computer().every_rank_has_a_processor,
             polls: Polls::default(),
             others: OnceCell::new(),
             generalized: OnceCell::new(),
