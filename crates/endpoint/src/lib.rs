@@ -4,7 +4,8 @@
 //! Below it are fabrics, which manage memory, processes, networks and virtual time. Therefore the crate names no fabric,
 //! reads no clock and starts no process. Above it are windows (crate `windows`), and two faces, each written once: the
 //! safe blocking interface of benchmarks (crate `contract`) and MPI (crate `mpi`).
-// Unsafe code is in `memory`, where programs promise the lifetime of memory, and in `endpoint`, where it is lent.
+// Unsafe code is in `memory` and `in_place`, where programs and fabrics promise the lifetime of memory, and in `endpoint`,
+// where it is lent.
 #![deny(unsafe_code)]
 
 mod awaited;

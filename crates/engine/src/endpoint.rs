@@ -247,10 +247,6 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
         self.engine.exchange(send, receive)
     }
 
-    fn finish(self, outcome: Result<()>) -> i32 {
-        self.engine.finish(outcome)
-    }
-
     // Windows use messages or one-sided operations.
     fn host_memory(&self) -> Option<HostMemory<'_>> {
         let (arenas, host) = (self.seat()?, self.transport().host());
@@ -258,7 +254,8 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
     }
 
     fn network_memory(&mut self) -> Option<NetworkMemory<'_>> {
-        self.transport().access().is_some().then(|| NetworkMemory::OneSided(&mut self.engine))
+        let has_access = self.transport().access().is_some();
+        has_access.then_some(NetworkMemory::OneSided(&mut self.engine))
     }
 
     fn context_collectives(&mut self, _place: ContextPlace) -> Option<&mut dyn ContextCollectives> {
@@ -280,5 +277,9 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
             }
             Series::Receive(selector, buffer) => receive_in_turn(self, selector, buffer, count),
         }
+    }
+
+    fn finish(self, outcome: Result<()>) -> i32 {
+        self.engine.finish(outcome)
     }
 }

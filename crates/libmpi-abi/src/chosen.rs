@@ -260,11 +260,6 @@ unsafe impl Endpoint for Chosen {
         })
     }
 
-    fn finish(mut self, outcome: Result<()>) -> i32 {
-        let outcome = outcome.and_then(|()| self.end_with_others());
-        self.finish_fabric(outcome)
-    }
-
     fn host_memory(&self) -> Option<HostMemory<'_>> {
         with!(self, endpoint => endpoint.host_memory())
     }
@@ -288,5 +283,10 @@ unsafe impl Endpoint for Chosen {
             return Some(self);
         }
         with!(self, mut endpoint => endpoint.long_waits())
+    }
+
+    fn finish(mut self, outcome: Result<()>) -> i32 {
+        let outcome = outcome.and_then(|()| self.end_with_others());
+        self.finish_fabric(outcome)
     }
 }

@@ -245,11 +245,11 @@ unsafe impl<E: Endpoint> Endpoint for ServingEndpoint<E> {
         endpoint.collective(place, call, &mut |endpoint| duties.advance(endpoint, operations))
     }
 
-    fn finish(self, outcome: Result<()>) -> i32 {
-        self.endpoint.finish(outcome)
-    }
-
     fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
         self.endpoint.long_waits()
+    }
+
+    fn finish(self, outcome: Result<()>) -> i32 {
+        self.endpoint.finish(outcome)
     }
 }

@@ -268,10 +268,6 @@ unsafe impl Endpoint for BrokenEndpoint {
         Ok(false)
     }
 
-    fn finish(self, outcome: Result<()>) -> i32 {
-        self.inner.finish(outcome)
-    }
-
     fn host_memory(&self) -> Option<HostMemory<'_>> {
         Some(HostMemory { arenas: self, host: 0, is_for_windows: true, copies: None })
     }
@@ -282,5 +278,9 @@ unsafe impl Endpoint for BrokenEndpoint {
 
     fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
         Some(self)
+    }
+
+    fn finish(self, outcome: Result<()>) -> i32 {
+        self.inner.finish(outcome)
     }
 }

@@ -198,6 +198,14 @@ unsafe impl Endpoint for ReferenceEndpoint {
         Ok(())
     }
 
+    fn host_memory(&self) -> Option<HostMemory<'_>> {
+        Some(HostMemory { arenas: self, host: 0, is_for_windows: true, copies: None })
+    }
+
+    fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
+        Some(self)
+    }
+
     fn finish(self, outcome: Result<()>) -> i32 {
         match outcome {
             Ok(()) => {
@@ -209,14 +217,6 @@ unsafe impl Endpoint for ReferenceEndpoint {
                 1
             }
         }
-    }
-
-    fn host_memory(&self) -> Option<HostMemory<'_>> {
-        Some(HostMemory { arenas: self, host: 0, is_for_windows: true, copies: None })
-    }
-
-    fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
-        Some(self)
     }
 }
 

@@ -48,8 +48,13 @@ use crate::{FabricDescription, Readable, Result, Time, Writable};
 /// # Errors
 /// An error of a call is permanent unless its documentation says otherwise: the run cannot continue, every later call
 /// fails too, and the endpoint no longer accesses the memory of requests. A request that fails alone does so in the call
-/// that finds it done. Mistakes of single operations, such as a
-/// message that does not fit, are not errors of calls; the envelope reports them.
+/// that finds it done. Mistakes of single operations, such as a message that does not fit, are not errors of calls; the
+/// envelope reports them.
+///
+/// # Capabilities
+/// What only some fabrics have is an object that the endpoint returns: of simulated time, of memory of other ranks, of
+/// messages in place, of the collectives of contexts, and of long waits. The methods with a default body are for fabrics
+/// that make the same call in a better way.
 ///
 /// # Safety
 /// An implementation uses the memory of a request ([`Readable`], [`Writable`]) only from its post until it is done or
@@ -78,6 +83,7 @@ pub unsafe trait Endpoint: Sized {
         None
     }
 
+    // Contexts.
     /// Opens a context, whose messages use 2 `number` and 2 `number` + 1. All members make the same call.
     fn open_context(&mut self, context: NewContext<'_>) -> Result<ContextPlace>;
 
@@ -108,8 +114,8 @@ pub unsafe trait Endpoint: Sized {
     fn probe(&mut self, selector: Selector, claim: Option<Claim>) -> Result<Option<Envelope>>;
 
     // Progress.
-    /// Makes progress without waiting: receives arrived messages, and sends queued ones. `wanted` is the request that the
-    /// caller tests, if it tests one: then nothing else need progress, and nothing at all if it is done.
+    /// Makes progress without waiting: receives arrived messages, and sends queued ones. If the caller tests a request, that
+    /// is `wanted`: then nothing else need progress.
     fn progress(&mut self, wanted: Option<Request>) -> Result<()>;
 
     /// Waits until one of `requests` is done, and returns the lowest index of those. The list must not be empty. Also fails

@@ -237,10 +237,6 @@ unsafe impl Endpoint for ClusterEndpoint {
         HostCollectives::collective(self, place, call, idle)
     }
 
-    fn finish(self, outcome: Result<()>) -> i32 {
-        self.engine.finish(outcome)
-    }
-
     // Ranks of other hosts cannot access its places.
     fn host_memory(&self) -> Option<HostMemory<'_>> {
         let routes = self.engine.transport();
@@ -270,5 +266,9 @@ unsafe impl Endpoint for ClusterEndpoint {
             Series::Send(to, data) => self.engine.send_window(to, data, count).map(|()| None),
             Series::Receive(selector, buffer) => receive_in_turn(self, selector, buffer, count),
         }
+    }
+
+    fn finish(self, outcome: Result<()>) -> i32 {
+        self.engine.finish(outcome)
     }
 }

@@ -176,6 +176,13 @@ unsafe impl Endpoint for MpiEndpoint {
         Some(self.mpi_collective(place, call))
     }
 
+    fn repeat(&mut self, series: Series<'_>, count: usize) -> Result<Option<Envelope>> {
+        match series {
+            Series::Send(to, data) => self.send_many(to, data, count).map(|()| None),
+            Series::Receive(selector, buffer) => self.receive_many(selector, buffer, count),
+        }
+    }
+
     fn finish(mut self, outcome: Result<()>) -> i32 {
         match outcome.and_then(|()| self.end_in_order()) {
             Ok(()) => 0,
@@ -186,13 +193,6 @@ unsafe impl Endpoint for MpiEndpoint {
                 self.abort();
                 1
             }
-        }
-    }
-
-    fn repeat(&mut self, series: Series<'_>, count: usize) -> Result<Option<Envelope>> {
-        match series {
-            Series::Send(to, data) => self.send_many(to, data, count).map(|()| None),
-            Series::Receive(selector, buffer) => self.receive_many(selector, buffer, count),
         }
     }
 }

@@ -276,6 +276,20 @@ unsafe impl Endpoint for ProxyEndpoint {
         if call.collective.has_plans() { self.carry_out(place, call, idle) } else { None }
     }
 
+    // Windows use messages.
+    fn host_memory(&self) -> Option<HostMemory<'_>> {
+        let arenas = self.caller.seat()?;
+        Some(HostMemory { arenas, host: 0, is_for_windows: false, copies: None })
+    }
+
+    fn context_collectives(&mut self, _place: ContextPlace) -> Option<&mut dyn ContextCollectives> {
+        Some(self)
+    }
+
+    fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
+        Some(self)
+    }
+
     fn finish(mut self, outcome: Result<()>) -> i32 {
         // When this is over, the program's clock is real again.
         let clock = self.clock.take();
@@ -295,20 +309,6 @@ unsafe impl Endpoint for ProxyEndpoint {
         let status = self.caller.seat().map_or(1, |seat| seat.finish(outcome));
         let _ = self.call(&finish, &[]);
         status
-    }
-
-    // Windows use messages.
-    fn host_memory(&self) -> Option<HostMemory<'_>> {
-        let arenas = self.caller.seat()?;
-        Some(HostMemory { arenas, host: 0, is_for_windows: false, copies: None })
-    }
-
-    fn context_collectives(&mut self, _place: ContextPlace) -> Option<&mut dyn ContextCollectives> {
-        Some(self)
-    }
-
-    fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
-        Some(self)
     }
 }
 

@@ -228,10 +228,6 @@ unsafe impl Endpoint for ShmEndpoint {
         HostCollectives::collective(self, place, call, idle)
     }
 
-    fn finish(mut self, outcome: Result<()>) -> i32 {
-        self.end_run(outcome)
-    }
-
     fn host_memory(&self) -> Option<HostMemory<'_>> {
         let rings = self.engine.transport();
         let copies = rings.may_use_cma().then_some(rings as &dyn MemoryCopies);
@@ -259,5 +255,9 @@ unsafe impl Endpoint for ShmEndpoint {
             }
             Series::Receive(selector, buffer) => receive_in_turn(self, selector, buffer, count),
         }
+    }
+
+    fn finish(mut self, outcome: Result<()>) -> i32 {
+        self.end_run(outcome)
     }
 }

@@ -321,12 +321,6 @@ unsafe impl Endpoint for SimEndpoint<'_> {
         if place == ContextPlace::WORLD { self.own_collective(call, idle) } else { None }
     }
 
-    fn finish(self, outcome: Result<()>) -> i32 {
-        let status = i32::from(outcome.is_err());
-        self.world.borrow_mut().end(self.rank, outcome);
-        status
-    }
-
     fn network_memory(&mut self) -> Option<NetworkMemory<'_>> {
         let has_agents = self.world.borrow().windows().is_some();
         has_agents.then_some(NetworkMemory::Agents(self))
@@ -338,5 +332,11 @@ unsafe impl Endpoint for SimEndpoint<'_> {
 
     fn long_waits(&mut self) -> Option<&mut dyn LongWaits> {
         Some(self)
+    }
+
+    fn finish(self, outcome: Result<()>) -> i32 {
+        let status = i32::from(outcome.is_err());
+        self.world.borrow_mut().end(self.rank, outcome);
+        status
     }
 }

@@ -114,7 +114,7 @@ pub(super) unsafe fn wait(request: *mut Request, status: *mut Status) -> Option<
             (Status::new(source as c_int, tag as c_int, bytes as i64), Ok(()))
         }
         None => {
-            let (found, outcome) = light.status(&mut *endpoint);
+            let (found, outcome) = light.status(&*endpoint);
             light.end(engine, &mut *endpoint);
             (found.into(), outcome)
         }

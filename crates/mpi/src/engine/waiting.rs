@@ -89,7 +89,7 @@ impl<E: Endpoint> Engine<E> {
             // What the rank sent before it left may have arrived since the last poll, so it must still be unsatisfiable
             // after a poll that begins now. A failure of this poll shows in the next.
             let looked = endpoint.progress(None);
-            let again = endpoint.long_waits().and_then(|waits| unsatisfiable(waits));
+            let again = endpoint.long_waits().and_then(unsatisfiable);
             let again = again.filter(|&again| again == found);
             if let Some(request) = again.filter(|_| looked.is_ok() && !done(endpoint)) {
                 return Found::Unsatisfiable(request);

@@ -154,7 +154,7 @@ impl<E: Endpoint> Request<E> {
         let action = self.action.borrow();
         Ok(match &*action {
             Some(Action::Done(status, outcome)) => (*status, outcome.clone()),
-            Some(Action::Lightweight(light)) => light.status(&mut *self.engine.endpoint()?),
+            Some(Action::Lightweight(light)) => light.status(&*self.engine.endpoint()?),
             Some(Action::Generalized(one)) => {
                 // The program's function may call this again.
                 let one = one.clone();
