@@ -226,9 +226,10 @@ impl WindowPart {
         }
         // SAFETY: both were allocated in `new`, and the block is no longer used.
         unsafe {
-            match endpoint.host_memory().filter(|_| self.is_allocated) {
+            match endpoint.host_memory() {
+                _ if !self.is_allocated => drop(Box::from_raw(self.control.as_ptr())),
                 Some(memory) => memory.arenas.release(self.control.cast(), size_of::<Control>()),
-                None => drop(Box::from_raw(self.control.as_ptr())),
+                None => {}
             }
         }
     }

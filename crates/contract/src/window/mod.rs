@@ -47,9 +47,10 @@ impl OwnMemory {
         let words = NonNull::slice_from_raw_parts(self.start.cast::<u64>(), self.bytes.div_ceil(8));
         // SAFETY: it was allocated this way in `new`, and the window is closed everywhere.
         unsafe {
-            match endpoint.host_memory().filter(|_| self.is_allocated) {
+            match endpoint.host_memory() {
+                _ if !self.is_allocated => drop(Box::from_raw(words.as_ptr())),
                 Some(memory) => memory.arenas.release(self.start, self.bytes.max(1)),
-                None => drop(Box::from_raw(words.as_ptr())),
+                None => {}
             }
         }
     }

@@ -22,8 +22,8 @@ pub struct Computer<'a> {
 
 /// What the computer of a rank does for it, apart from messages. A computer need not do anything.
 pub trait ComputerServices {
-    /// Returns a number for the host of a rank, if ranks of one host reach each other by a faster path. No number is
-    /// known for processes of other runs.
+    /// Returns a number for the host of a rank, if ranks of one host reach each other by a faster path. Processes of
+    /// other runs have none.
     fn host_of(&self, _rank: usize) -> Option<usize> {
         None
     }
