@@ -147,10 +147,7 @@ impl<E: Endpoint> Context<E> {
         Ok(())
     }
 
-    /// Opens a context between runs after its members have connected and exchanged their offers.
-    ///
-    /// # Errors
-    /// Errors that end the run.
+    /// As [`open`](Context::open), for a context between runs, whose members have connected.
     pub(crate) fn open_between_runs(&self, endpoint: &mut E, offers: &[ContextOffer]) -> Result {
         let runs = self.engine.other_runs(endpoint)?;
         let opened = runs.open_between_runs(self.members(), self.rank, offers)?;
@@ -289,9 +286,8 @@ impl<E: Endpoint> Context<E> {
         if self.hosts.get().is_none() {
             // It is borrowed while a user's operation calls back: the call fails a little later.
             let endpoint = self.engine.endpoint().ok()?;
-            let services = endpoint.computer().services;
-            let hosts = self.members().iter().map(|&rank| services.host_of(rank));
-            let hosts = hosts.collect::<Option<Vec<usize>>>();
+            let host_of = |&rank: &usize| endpoint.computer().services.host_of(rank);
+            let hosts = self.members().iter().map(host_of).collect::<Option<Vec<_>>>();
             self.hosts.get_or_init(|| hosts.map(HostMap::new));
         }
         self.hosts.get()?.as_ref()
