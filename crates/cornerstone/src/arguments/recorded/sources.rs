@@ -20,7 +20,7 @@ pub(super) enum Source {
 }
 
 /// All options of the commands that a run can resume, by their names in the definition of the command line.
-pub(super) const SOURCES: [(&str, Source); 67] = [
+pub(super) const SOURCES: [(&str, Source); 66] = [
     // run
     ("names", Source::File),
     ("ranks", Source::File),
@@ -52,7 +52,6 @@ pub(super) const SOURCES: [(&str, Source); 67] = [
     ("miss_rate", Source::File),
     ("require", Source::File),
     ("width", Source::File),
-    ("repeats", Source::File),
     ("search_limit", Source::File),
     ("confirm", Source::File),
     ("searches", Source::File),
