@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Random programs, and programs that nobody here wrote, against our MPI header and library.
 
-Suites: random (our own, held against MPICH), mpi4py (its wheel from the Python package index), mpich-abi (programs that Debian
-has built against MPICH), wheel (what `make wheel` makes, with mpi4py built by it and tested), cuts (300
-cuts of cables between two to four hosts of network name spaces; root only), faults (the rate over time around a cut and
-around congestion on such hosts, beside a simulated machine of the same facts; root only), osu, imb, mpich, races,
-fortran, libraries, mbi, programs (each from a folder that you name in the environment):
+Suites: random (our own, held against MPICH), mpi4py (its wheel from the Python package index), mpich-abi (programs that
+Debian has built against MPICH), wheel (what `make wheel` makes, with mpi4py built by it and tested), cuts (300 cuts of
+cables between two to four hosts of network name spaces; root only), faults (the rate over time around a cut and around
+congestion on such hosts, beside a simulated machine of the same facts; root only), osu, imb, mpich, races, fortran,
+libraries, mbi, programs (each from a folder that you name in the environment):
   CORNERSTONE_OSU_SOURCE sources of the OSU micro-benchmarks 7: the folder with their `configure`
   CORNERSTONE_IMB    sources of the Intel MPI benchmarks: the folder with `src_cpp`
   CORNERSTONE_MPICH  sources of MPICH: the folder with `test/mpi`

@@ -1,6 +1,6 @@
-"""The tests of mpi4py, with its wheel from the Python package index, which is built for MPICH's ABI. Our files lie in the
-same environment, as pip installs them, and no variable names a library. The suite `wheel` tests the other way: mpi4py
-built from its sources against our header and library."""
+"""The tests of mpi4py, with its wheel from the Python package index, which is built for MPICH's ABI. Our files lie in
+the same environment, as pip installs them, and no variable names a library. The suite `wheel` tests the other way:
+mpi4py built from its sources against our header and library."""
 
 import os
 import re
@@ -42,7 +42,7 @@ def fetch(pip):
 
 
 def environment(name, what, variables=None):
-    """Installs numpy and `what` into an environment once. Returns its interpreter, or None if the tests cannot be had."""
+    """Installs numpy and `what` into an environment once. Returns its interpreter, or None without the tests."""
     folder = FOLDER / name
     python = folder / "bin" / "python3"
     if not python.exists():

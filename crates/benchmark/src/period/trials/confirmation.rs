@@ -46,10 +46,11 @@ impl TrialRunner<'_, '_> {
                 (CONSTANTS.proving * left_s, Some(TimeSpan::from_s(longest_s)))
             }
         };
-        // The first that fails leaves time for a longer one.
-        let part = if self.failed.is_empty() { CONSTANTS.proving } else { 1.0 };
-        let in_time = longest.map(|longest| times(longest, part / CONSTANTS.forgiving));
         let forecast = self.forecast.as_ref().filter(|_| self.follows_forecast());
+        // The first that fails leaves time for a longer one. Without a forecast nothing says that it ends early.
+        let is_first = forecast.is_some() && self.failed.is_empty();
+        let part = if is_first { CONSTANTS.proving } else { 1.0 };
+        let in_time = longest.map(|longest| times(longest, part / CONSTANTS.forgiving));
         // Where none probably is, one for which the time suffices holds more often than one that all of the time may prove.
         let provable = forecast.and_then(|all| all.provable(wanted, confirmed_s));
         let wanted = provable.or(candidate).or(in_time);
