@@ -63,9 +63,6 @@ pub(crate) const CONSTANTS: Constants = Constants {
 
 /// The numbers of the replay of a recording.
 pub(crate) struct Replay {
-    /// Stretches of instances that show whether misses cluster, and least instances of a rate. The bounds hold for these
-    /// (`statistics::bursts`).
-    pub(crate) stretches: usize,
     /// Most instances of one replay: more take time and do not change the result.
     pub(crate) instances_max: usize,
     /// Moments of the recording at which trials begin, whose first instances show the usual response. Chosen.
@@ -96,7 +93,6 @@ pub(crate) struct Replay {
 }
 
 pub(crate) const REPLAY: Replay = Replay {
-    stretches: 32,
     instances_max: 1 << 20,
     trials: 24,
     curve_from: 0.8,
@@ -116,8 +112,7 @@ pub(crate) const REPLAY: Replay = Replay {
 
 /// The numbers by which pauses are sorted into kinds.
 pub(crate) struct Kinds {
-    /// Least pauses of a kind. Pauses come in bursts, and a few bursts among many are at equal distances by chance: of 40 s of
-    /// a virtual machine, three of five such kinds were none in a longer measurement.
+    /// Least pauses of a kind. Pauses come in bursts, and a few bursts among many are at equal distances by chance.
     pub(crate) members_min: usize,
     /// Most kinds, and most candidates for a period. Further ones would be noise. Chosen.
     pub(crate) most: usize,

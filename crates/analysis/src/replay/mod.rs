@@ -24,7 +24,7 @@ pub use lost_in_trial::LostInTrial;
 pub use recording::{Lost, Recording, TooShort};
 
 use crate::constants::REPLAY;
-use crate::statistics::{MissRate, miss_rate};
+use crate::statistics::{MissRate, STRETCHES, miss_rate};
 
 /// A job at a period.
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +99,7 @@ impl Recording {
     pub fn miss_rate(&self, job: Replayed, confidence: f64) -> Option<MissRate> {
         let period_us = job.period_us;
         let responses = self.responses(job, 0.0, REPLAY.instances_max);
-        if responses.len() < REPLAY.stretches {
+        if responses.len() < STRETCHES {
             return None;
         }
         let (first, second) = responses.split_at(responses.len() / 2);
@@ -112,7 +112,7 @@ impl Recording {
             if is_behind && job.settling > 0 {
                 missed[first.len()..].fill(true);
             }
-            let rate = miss_rate(&missed, REPLAY.stretches, confidence);
+            let rate = miss_rate(&missed, confidence);
             // A longer trial of a job that falls behind misses more and more.
             MissRate { max: if is_behind { 1.0 } else { rate.max }, ..rate }
         };

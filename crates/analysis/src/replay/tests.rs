@@ -120,7 +120,7 @@ fn the_rate_is_the_mean_of_trials_whose_first_instances_met_a_pause_or_not() {
     let recording = Recording::new(&ends, 30.0).unwrap();
     let job = Replayed { settling: 8, ..job(12.0) };
     let responses = recording.responses(job, 0.0, REPLAY.instances_max);
-    let of_most = miss_rate(&late(&responses, job, 30.0), REPLAY.stretches, 0.95);
+    let of_most = miss_rate(&late(&responses, job, 30.0), 0.95);
     let all = recording.miss_rate(job, 0.95).unwrap();
     assert!(all.missed < of_most.missed && all.missed >= of_most.missed * 22 / 24, "{all:?}");
     assert!(all.min < of_most.min && all.max == of_most.max, "{all:?} {of_most:?}");

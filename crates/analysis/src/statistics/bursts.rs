@@ -23,11 +23,14 @@ pub struct MissRate {
     pub max: f64,
 }
 
-/// Returns the miss rate of instances in their order, with its one-sided bounds at `confidence`. `blocks` is the number
-/// of stretches into which they are cut to see whether misses cluster (each has at least one instance).
-pub fn miss_rate(missed: &[bool], blocks: usize, confidence: f64) -> MissRate {
+/// Number of stretches into which instances are cut to see whether misses cluster; each has at least one instance. The
+/// bounds hold for these.
+pub(crate) const STRETCHES: usize = 32;
+
+/// Returns the miss rate of instances in their order, with its one-sided bounds at `confidence`.
+pub fn miss_rate(missed: &[bool], confidence: f64) -> MissRate {
     let instances = missed.len();
-    let length = instances.div_ceil(blocks.max(1)).max(1);
+    let length = instances.div_ceil(STRETCHES).max(1);
     let counts: Vec<u64> = missed.chunks(length).map(count).collect();
     let total: u64 = counts.iter().sum();
     MissRate::of(total, instances as u64, clustering(&counts), confidence)
@@ -108,21 +111,21 @@ mod tests {
 
     #[test]
     fn no_miss_and_single_misses_are_bounded_as_independent_ones_are() {
-        let none = miss_rate(&at(299, []), 32, 0.95);
+        let none = miss_rate(&at(299, []), 0.95);
         assert_eq!((none.clustering, none.min), (1.0, 0.0));
         assert_eq!(none.max, probability_max(0, 299, 0.95));
         // One in each of four blocks of 40 instances.
-        let scattered = miss_rate(&at(1280, [0, 400, 800, 1200]), 32, 0.95);
+        let scattered = miss_rate(&at(1280, [0, 400, 800, 1200]), 0.95);
         assert_eq!((scattered.clustering, scattered.max), (1.0, probability_max(4, 1280, 0.95)));
-        assert_eq!(miss_rate(&[], 32, 0.95).max, 1.0);
-        assert_eq!((miss_rate(&[true; 64], 32, 0.95)).min, 1.0 - probability_max(0, 64, 0.95));
+        assert_eq!(miss_rate(&[], 0.95).max, 1.0);
+        assert_eq!((miss_rate(&[true; 64], 0.95)).min, 1.0 - probability_max(0, 64, 0.95));
     }
 
     #[test]
     fn a_burst_says_as_much_as_one_miss() {
         // 20 misses in one of 32 blocks of 100: the mean is 0.625, the squares are 19.375^2 + 31 * 0.625^2 = 387.5,
         // over 31 that is 12.5, and 12.5 / 0.625 = 20: they count as one.
-        let burst = miss_rate(&at(3200, 500..520), 32, 0.95);
+        let burst = miss_rate(&at(3200, 500..520), 0.95);
         assert_eq!(burst.clustering, 20.0);
         assert_eq!(
             (burst.max, burst.min),
@@ -148,7 +151,7 @@ mod tests {
                         left > 0
                     })
                     .collect();
-                let found = miss_rate(&missed, 32, 0.95);
+                let found = miss_rate(&missed, 0.95);
                 above += u32::from(truth > found.max);
                 below += u32::from(truth < found.min);
             }

@@ -14,6 +14,7 @@ mod stopping;
 mod summary;
 mod warm_up;
 
+pub(crate) use bursts::STRETCHES;
 pub use bursts::{MissRate, miss_rate};
 pub use fairness::fairness;
 pub(crate) use median_interval::reaches;

@@ -3,7 +3,6 @@
 use contract::TimeSpan;
 use record::Required;
 
-use super::constants::CONSTANTS;
 use analysis::statistics::{MissRate, Prospect, miss_rate, trials_needed};
 
 /// Largest miss rate of a sustained period, and the confidence with which it must be shown.
@@ -42,7 +41,7 @@ impl Acceptance {
 
     /// Returns the miss rate of instances, each missed or not.
     pub(super) fn rate(self, missed: &[bool]) -> MissRate {
-        miss_rate(missed, CONSTANTS.stretches, self.confidence)
+        miss_rate(missed, self.confidence)
     }
 
     /// Returns the verdict on a miss rate. If there are too few instances to prove the requested rate, the period is

@@ -142,7 +142,7 @@ mod tests {
     fn a_quiet_machine_is_pinned_down_whatever_the_guess() {
         let mut random = random::SplitMix64::new(7);
         for _ in 0..500 {
-            // From 10 ns to 100 ms, guessed up to a factor of 20 off either way.
+            // The range of periods of real jobs, and guesses that are too long or too short.
             let truth_us = 0.01 * 10f64.powf(7.0 * random.uniform());
             let guess_us = truth_us * 20f64.powf(2.0 * random.uniform() - 1.0);
             let verdict = |us| if us < truth_us { Refused } else { Sustained };

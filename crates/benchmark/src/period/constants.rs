@@ -27,8 +27,8 @@ pub(super) struct Constants {
     pub(super) proving: f64,
     /// Share of the finding below which no further trial begins. Chosen.
     pub(super) finding_left: f64,
-    /// Number of instances of a confirmation whose length is open, over that which prove the rate without a miss: one miss
-    /// more takes 1.58 times as many.
+    /// Number of instances of a confirmation whose length is open, over that which prove the rate without a miss, so that
+    /// one miss is nearly forgiven.
     pub(super) forgiving: f64,
     /// Instances of the first segment of a trial, and factor from one to all before it. A period that is far too short
     /// costs a few of them. Chosen.
@@ -52,9 +52,6 @@ pub(super) struct Constants {
     /// Instances of a trial for each one that may wait: a job with an eighth of its time to spare completes all waiting
     /// ones within half of a trial.
     pub(super) instances_per_waiting: u64,
-    /// Stretches of instances that show whether misses come in bursts. The bounds hold for these
-    /// (`analysis::statistics::miss_rate`).
-    pub(super) stretches: usize,
     /// Share of the time for finding that the recording takes, and the least of that time: in less, the agreements on a
     /// beginning take more than the recording. Chosen.
     pub(super) recording: f64,
@@ -101,7 +98,6 @@ pub(super) const CONSTANTS: Constants = Constants {
     part_s: 10.0,
     part_min: 256,
     instances_per_waiting: 16,
-    stretches: 32,
     recording: 0.12,
     finding_min_s: 0.1,
     recorded_min: 96,

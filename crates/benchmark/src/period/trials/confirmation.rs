@@ -53,8 +53,8 @@ impl TrialRunner<'_, '_> {
         let in_time = longest.map(|longest| times(longest, part / CONSTANTS.forgiving));
         // Where none probably is, one for which the time suffices holds more often than one that all of the time may prove.
         let provable = forecast.and_then(|all| all.provable(wanted, confirmed_s));
-        let wanted = provable.or(candidate).or(in_time);
-        let period = wanted.unwrap_or_else(|| times(from, CONSTANTS.step_first)).max(from);
+        let chosen = provable.or(candidate).or(in_time);
+        let period = chosen.unwrap_or_else(|| times(from, CONSTANTS.step_first)).max(from);
         match longest {
             Some(longest) if period > longest => in_time.filter(|period| *period > from),
             _ => Some(period).filter(|period| *period > TimeSpan::ZERO),
