@@ -38,8 +38,9 @@ pub use endpoint::{
     Envelope, HostMemory, InPlaceReceives, LongWaits, MEETING_CONTEXT, MemoryCopies, NetworkMemory,
     NewContext, NoServices, OneSided, OneSidedOperation, OpenedBetweenRuns, OtherEnds, OtherRuns,
     ProcessName, REPORT_INTERVAL, RememberedCall, RemoteAccess, RemoteAddress, RemotePlace,
-    Request, Selector, Series, SimulatedTime, StartedCollective, WaitPlace, WaitReports, boards_of,
-    end_together, give_up_on, receive_in_turn, receive_together, wait_reports, wait_until_time,
+    Request, Selector, Series, SimulatedTime, StartedCollective, WaitPlace, WaitReports,
+    allocate_for_windows, boards_of, end_together, give_up_on, receive_in_turn, receive_together,
+    wait_reports, wait_until_time,
 };
 pub use error::{Error, Result};
 pub use in_place::InPlace;

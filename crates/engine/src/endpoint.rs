@@ -137,12 +137,7 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
     }
 
     fn computer(&self) -> Computer<'_> {
-        Computer {
-            processor: self.placement.processor,
-            every_rank_has_a_processor: self.placement.every_rank_has_a_processor,
-            clock: self.clock.quality(),
-            services: self,
-        }
+        self.placement.computer(&self.clock, self)
     }
 
     fn describe(&self) -> FabricDescription {
@@ -216,10 +211,7 @@ unsafe impl<T: Transport> Endpoint for TransportEndpoint<T> {
     }
 
     fn progress(&mut self, wanted: Option<Request>) -> Result<()> {
-        match wanted {
-            Some(request) => self.engine.poll_for_request(request),
-            None => self.engine.poll(),
-        }
+        self.engine.progress(wanted)
     }
 
     #[inline]

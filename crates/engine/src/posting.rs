@@ -116,26 +116,25 @@ impl<T: Transport> MessageEngine<T> {
         })
     }
 
-    /// Polls for a request unless it is done.
-    ///
-    /// # Errors
-    /// As above.
-    pub fn poll_for_request(&mut self, request: Request) -> Result<()> {
-        self.check()?;
-        if !self.is_done(request) {
-            self.poll_for(Poll::Everything(Some(request)))?;
-            self.check_aborted()?;
-        }
-        Ok(())
-    }
-
     /// Takes in what has arrived, and fails if the run was aborted.
     ///
     /// # Errors
     /// As above.
     pub fn poll(&mut self) -> Result<()> {
+        self.progress(None)
+    }
+
+    /// As [`poll`](MessageEngine::poll), for a request if one is wanted, and unless that is done.
+    ///
+    /// # Errors
+    /// As above.
+    #[inline]
+    pub fn progress(&mut self, wanted: Option<Request>) -> Result<()> {
         self.check()?;
-        self.poll_for(Poll::Everything(None))?;
+        if wanted.is_some_and(|request| self.is_done(request)) {
+            return Ok(());
+        }
+        self.poll_for(Poll::Everything(wanted))?;
         self.check_aborted()
     }
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use contract::{Rank, Result};
+use contract::{Computer, ComputerServices, Rank, Result};
 
-use crate::clock::domain;
+use crate::clock::{Clock, domain};
 use crate::processors::{Processors, enough};
 
 /// The placement of the ranks, as [`discover_placement`] returns it.
@@ -16,6 +16,18 @@ pub struct Placement {
     pub hosts: usize,
     /// Processor to which this rank is bound, if it is bound to exactly one.
     pub processor: Option<usize>,
+}
+
+impl Placement {
+    /// Returns the computer of this rank, with the clock that all ranks share.
+    pub fn computer<'a>(&self, clock: &Clock, services: &'a dyn ComputerServices) -> Computer<'a> {
+        Computer {
+            processor: self.processor,
+            every_rank_has_a_processor: self.every_rank_has_a_processor,
+            clock: clock.quality(),
+            services,
+        }
+    }
 }
 
 /// Discovers the placement of all ranks. All ranks must call it.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_double, c_int, c_void};
 use std::ptr::NonNull;
 
-use contract::Endpoint;
+use contract::{Endpoint, allocate_for_windows};
 
 use crate::abi::*;
 use crate::arguments::store;
@@ -161,16 +161,12 @@ const PAGE: usize = 4096;
 /// Memory from arenas, by address, with its length.
 static SHARED_MEMORY: Shared<RefCell<BTreeMap<usize, usize>>> = Shared::new(RefCell::default);
 
-fn allocate_of(endpoint: &Chosen, bytes: usize) -> Option<NonNull<u8>> {
-    endpoint.host_memory().filter(|memory| memory.is_for_windows)?.arenas.allocate(bytes)
-}
-
 pub(crate) unsafe fn allocate(size: i64, info: Info, place: *mut c_void) -> Result {
     ensure!(size >= 0, ERR_ARG, "{size} bytes");
     let alignment = info::copy_or_none(info)?.alignment().unwrap_or(1).max(ALIGNMENT);
     if size as usize >= ALLOC_MEM_ARENA_FROM_BYTES
         && alignment <= PAGE
-        && let Some(Some(memory)) = with_endpoint(|endpoint| allocate_of(endpoint, size as usize))
+        && let Some(Some(memory)) = with_endpoint(|one| allocate_for_windows(one, size as usize))
     {
         let address = memory.as_ptr();
         SHARED_MEMORY.borrow_mut().insert(address as usize, size as usize);

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use crate::{
     Action, Arithmetic, Completion, Context, Destination, Endpoint, Error, LockAttempt, Readable,
     Request, Result, Selector, Stretch, Ticket, Update, Window, WindowOffer, WindowPart, Writable,
-    give_up_on,
+    allocate_for_windows, give_up_on,
 };
 
 /// Tags of a fence's rounds, between those of a window's requests and answers.
@@ -28,8 +28,10 @@ impl OwnMemory {
     /// Allocates memory of the fabric, if it has any and `is_ordinary` does not forbid it. Words at its beginning are
     /// aligned.
     pub fn new<E: Endpoint>(endpoint: &mut E, bytes: usize, is_ordinary: bool) -> Self {
-        let memory = endpoint.host_memory().filter(|one| one.is_for_windows && !is_ordinary);
-        let allocated = memory.and_then(|one| one.arenas.allocate(bytes.max(1)));
+        let allocated = match is_ordinary {
+            true => None,
+            false => allocate_for_windows(endpoint, bytes.max(1)),
+        };
         let words = || NonNull::from(vec![0_u64; bytes.div_ceil(8)].leak()).cast();
         let start = allocated.unwrap_or_else(words);
         // SAFETY: as many bytes were just allocated, for this window alone.

@@ -32,7 +32,7 @@ pub use one_sided::{
 pub use other_runs::{BETWEEN_RUNS, MEETING_CONTEXT, OpenedBetweenRuns, OtherRuns, ProcessName};
 pub use remote::{
     AccessKind, Agent, AgentAnswer, Agents, Arenas, HostMemory, InPlaceReceives, MemoryCopies,
-    NetworkMemory, RemoteAccess, RemoteAddress,
+    NetworkMemory, RemoteAccess, RemoteAddress, allocate_for_windows,
 };
 
 use crate::{FabricDescription, Readable, Result, Time, Writable};

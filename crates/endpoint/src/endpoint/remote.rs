@@ -2,6 +2,7 @@
 
 use std::ptr::NonNull;
 
+use super::Endpoint;
 use super::one_sided::OneSided;
 use crate::{InPlace, Readable, Request, Result, Selector, Writable};
 
@@ -115,6 +116,11 @@ impl HostMemory<'_> {
         let place = place & ((1 << HOST_SHIFT) - 1);
         if is_here { self.arenas.memory_at(place, bytes) } else { None }
     }
+}
+
+/// Allocates memory that windows use, if this fabric has any ([`Arenas::allocate`]).
+pub fn allocate_for_windows<E: Endpoint>(endpoint: &E, bytes: usize) -> Option<NonNull<u8>> {
+    endpoint.host_memory().filter(|memory| memory.is_for_windows)?.arenas.allocate(bytes)
 }
 
 /// Memory of one host that its ranks share. Places are below 2^48.

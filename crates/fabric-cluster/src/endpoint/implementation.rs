@@ -127,12 +127,7 @@ unsafe impl Endpoint for ClusterEndpoint {
     }
 
     fn computer(&self) -> Computer<'_> {
-        Computer {
-            processor: self.placement.processor,
-            every_rank_has_a_processor: self.placement.every_rank_has_a_processor,
-            clock: self.clock.quality(),
-            services: self,
-        }
+        self.placement.computer(&self.clock, self)
     }
 
     fn describe(&self) -> FabricDescription {
@@ -191,10 +186,7 @@ unsafe impl Endpoint for ClusterEndpoint {
     }
 
     fn progress(&mut self, wanted: Option<Request>) -> Result<()> {
-        match wanted {
-            Some(request) => self.engine.poll_for_request(request),
-            None => self.engine.poll(),
-        }
+        self.engine.progress(wanted)
     }
 
     #[inline]

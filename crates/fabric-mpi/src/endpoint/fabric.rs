@@ -35,12 +35,7 @@ unsafe impl Endpoint for MpiEndpoint {
     }
 
     fn computer(&self) -> Computer<'_> {
-        Computer {
-            processor: self.placement.processor,
-            every_rank_has_a_processor: self.placement.every_rank_has_a_processor,
-            clock: self.clock.quality(),
-            services: self,
-        }
+        self.placement.computer(&self.clock, self)
     }
 
     fn describe(&self) -> FabricDescription {

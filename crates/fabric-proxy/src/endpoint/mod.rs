@@ -6,7 +6,6 @@ mod operations;
 
 use std::cell::Cell;
 use std::collections::HashMap;
-
 use std::rc::Rc;
 
 use contract::{

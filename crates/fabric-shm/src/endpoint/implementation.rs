@@ -177,10 +177,7 @@ unsafe impl Endpoint for ShmEndpoint {
 
     #[inline]
     fn progress(&mut self, wanted: Option<Request>) -> Result<()> {
-        match wanted {
-            Some(request) => self.engine.poll_for_request(request),
-            None => self.engine.poll(),
-        }
+        self.engine.progress(wanted)
     }
 
     fn wait_any(&mut self, requests: &[Request]) -> Result<usize> {

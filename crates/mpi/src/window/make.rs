@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 
 use collectives::{CallId, LibraryCall};
-use contract::{DYNAMIC_BYTES, Endpoint, WindowOffer, WindowPart};
+use contract::{DYNAMIC_BYTES, Endpoint, WindowOffer, WindowPart, allocate_for_windows};
 
 use super::epoch::Epochs;
 use super::service::Service;
@@ -213,9 +213,7 @@ impl Aligned {
 
 /// Allocates memory of the fabric, if it has any.
 fn allocate<E: Endpoint>(own: &Communicator<E>, bytes: usize) -> Result<Option<Memory>> {
-    let endpoint = own.engine().endpoint()?;
-    let memory = endpoint.host_memory().filter(|memory| memory.is_for_windows);
-    let memory = memory.and_then(|memory| memory.arenas.allocate(bytes));
+    let memory = allocate_for_windows(&*own.engine().endpoint()?, bytes);
     Ok(memory.map(|start| allocated(start, bytes)))
 }
 
